@@ -9,24 +9,31 @@ questions of the last thirty days are counted.
 
 Beside that somebody who was told what is so says within the hour what is so by now (``corrected``), and two people say
 different things hours apart of what nobody was told (``denied``): in words that tell of no change, without a bound.
+
+And half a year in which some of what somebody is on call for ends without a word, or all of it goes on, seldom
+mentioned: what "who is on call?" names (``offered``), with and without ``knowledge.faint``.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import random
+import tempfile
 from bisect import bisect
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from pathlib import Path
 
 from fact_month import BEGINS, DAY, KINDS, PLACES, STATES
 from incident_streams import SYLLABLES
 from knowledge import plain
 from thoughts import share, shown
 
+from actors.answering.facts import known_facts
 from actors.effects import Commit, WakeAt
 from actors.events import Perceived, Started, Tick
 from actors.knowledge.core import KnowledgeCore
@@ -36,6 +43,7 @@ from environment.collections import RemoveDocument, WriteDocument
 from environment.identity import perception_id
 from environment.messages import Perception
 from environment.recalls import Recalls
+from environment.stores.sqlite import open_stores
 
 HOUR = 3600.0
 DAYS, LATE = 90, 60
@@ -215,6 +223,42 @@ def opened(seed: int, labile: float) -> Counter[str]:
     return counts
 
 
+async def offered(seed: int, faint: float, over: float, spoken: Sequence[float] = (3, 10, 40)) -> Counter[str]:
+    """What an open question names: of ``over`` of the duties nobody speaks any more from some day on."""
+    chance, counts = random.Random(seed), Counter[str]()
+    season = Season(seed, things=1)
+    people = [season.word().capitalize() for _ in range(12)]
+    names = [f"the {season.word()}" for _ in range(10)]
+    mind, days = Mind(KnowledgeSettings(faint=faint)), 2 * DAYS
+    ends = {name: chance.uniform(0.1, 0.8) * days if chance.random() < over else 2 * days for name in names}
+    events = []
+    for name in names:
+        at, who, every = chance.uniform(0, 0.3) * days, chance.choice(people), chance.choice(spoken)
+        while at < min(days, ends[name]):
+            who = chance.choice(people) if chance.random() < 0.1 else who
+            events.append((BEGINS + at * DAY, f"{chance.choice(people)}: {who} is on call for {name} now"))
+            at += chance.expovariate(1 / every)
+        ends[name] = min(ends[name], at) if ends[name] < days else ends[name]
+    asked = [(BEGINS + day * DAY, "") for day in range(days * 2 // 3, days, 3)]
+    with tempfile.TemporaryDirectory(prefix="submind-bench-") as folder:
+        stores = await open_stores(Path(folder), "mind", inline=True, synchronous="OFF")
+        for at, text in sorted(events + asked):
+            if text:
+                mind.say(at, text)
+                continue
+            while mind.due <= at:
+                mind.do(Tick(), mind.due)
+            await stores.commit([FACTS.write(key, fact) for key, fact in mind.facts.items()])
+            told = await known_facts("who is on call?", stores.collections, at)
+            named = {plain(fact.subject) for fact in told.facts} if told else set()
+            still = {plain(name) for name in names if ends[name] > (at - BEGINS) / DAY}
+            counts["named"] += len(named)
+            counts["still so"] += len(named & still)
+            counts["could be named"] += min(len(still), 4)
+        await stores.close()
+    return counts
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3, help="how many seasons, of seeds 0, 1 and so on")
@@ -236,6 +280,14 @@ def main() -> None:
         for kind in ("corrected", "denied"):
             for what in ("new", "told of"):
                 found[f"{way}: {kind}, {what}"] = share(total[f"{kind} {what}"], total[f"{kind} planted"])
+    for over in (0.0, 0.5):
+        for faint in (0.0, KnowledgeSettings().faint):
+            total = Counter()
+            for seed in range(4 * args.seeds):
+                total += asyncio.run(offered(seed, faint, over))
+            way = f"faint {faint:g}, {over:.0%} of the duties over: named"
+            found[f"{way}, still so"] = share(total["still so"], total["named"])
+            found[f"{way}, of what could be"] = share(total["still so"], total["could be named"])
     print(json.dumps(found) if args.json else shown(found))
 
 

@@ -69,6 +69,31 @@ HELD: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "{p}: no {x} standup, half of us are ill",
     ),
 )
+TROUBLES: tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...], str], ...] = (
+    ("plant",
+     (("plc", ("{x} pump: suction pressure low, {m} bar",)), ("plc", ("{x} pump: tripped on overload, code {m}",)),
+      ("plc", ("{x} pump: running, {n} rpm",))), "the {x} pump trip"),
+    ("servers",
+     (("syslog", ("{x}: connection pool exhausted, {m} waiting",)), ("web", ("{x} is down: no answer in {m} s",)),
+      ("web", ("{x} is up, {m} ms",))), "{x} go down"),
+    ("builds",
+     (("mail", ("Subject: {x} mirror will be moved tonight", "Subject: moving the {x} mirror")),
+      ("ci", ("build {x} failed: dependency not found ({n})",)), ("ci", ("build {x} green after {m} retries",))),
+     "build {x} fail"),
+    ("talk",
+     (("chat", ("{p}: the {x} lift has that noise", "{p}: odd noise from the {x} lift", "{p}: {x} lift, that noise")),
+      ("chat", ("{p}: the {x} lift is stuck", "{p}: {x} lift stuck once more", "{p}: stuck in the {x} lift")),
+      ("chat", ("{p}: the mechanic got the {x} lift going", "{p}: {x} lift goes, mechanic was quick"))),
+     "the {x} lift get stuck"),
+    ("reported",
+     (("plc", ("cold store {x} door open for {m} min",)),
+      ("radio", ("{p}: {x} alarm, too warm in there", "{p}: alarm from {x} again", "{p}: that {x} alarm")),
+      ("radio", ("{p}: {x} is cold enough now", "{p}: cold enough in {x}"))), "the {x} alarm come"),
+    ("habits",
+     (("gate", ("badge {x} in, door {m}",)), ("chat", ("{p}: coffee with {x}", "{p}: {x} brought coffee")),
+      ("gate", ("badge {x} out, door {m}",))), "{x} bring coffee"),
+)  # fmt: skip
+"""Kinds of what comes at no certain times: what comes before, it, what comes after; each a source and its wordings."""
 NOISE = (
     *(
         ("chat", t)
@@ -118,8 +143,26 @@ class PlantedRoutine:
 
 
 @dataclass
+class PlantedIncident:
+    """What comes at no certain times: ``name`` is in each of its lines, and in those before and after it."""
+
+    name: str
+    kind: str
+    asked: str
+    said: tuple[tuple[str, ...], ...]
+    """Telling words of what comes before, of it, and of what comes after."""
+    alone: bool
+    """Whether nothing comes before and after it but by chance."""
+    by: str = ""
+    """Who says it mostly."""
+    came: int = 0
+
+
+@dataclass
 class RoutineMonth:
     """Lines and what comes again and again in them."""
+
+    incidents: list[PlantedIncident] = field(default_factory=list)
 
     lines: list[NewPerception] = field(default_factory=list)
     routines: list[PlantedRoutine] = field(default_factory=list)
@@ -139,11 +182,11 @@ class _Writer:
     def word(self) -> str:
         return "".join(self.chance.sample(SYLLABLES, 3))
 
-    def say(self, at: float, source: str, shape: str, name: str = "") -> None:
+    def say(self, at: float, source: str, shape: str, name: str = "", who: str = "") -> None:
         chance = self.chance
         p, q = chance.sample(self.people, 2)
         y, m = chance.choice(self.things), chance.randrange(2, 60)
-        given = {"x": name, "y": y, "p": p, "q": q, "m": m, "n": chance.randrange(100, 90_000)}
+        given = {"x": name, "y": y, "p": who or p, "q": q, "m": m, "n": chance.randrange(100, 90_000)}
         self.lines.append((at, source, shape.format(**given, pid=chance.randrange(300, 30_000))))
 
     def plant(self, pattern: str, shape: tuple[str, tuple[str, ...], str], held: bool) -> PlantedRoutine:
@@ -182,6 +225,31 @@ class _Writer:
                 self.say(at + chance.uniform(-jitter, jitter), source, chance.choice(wordings), made.name)
         return made
 
+    def strike(self, n: int) -> PlantedIncident:
+        """What comes three to nine times, mostly by day, four in five of them with something before, and after.
+
+        One in three comes alone: what the others have before and after has times of its own there.
+        """
+        chance, (kind, parts, asked) = self.chance, TROUBLES[n % len(TROUBLES)]
+        made = PlantedIncident(self.word(), kind, "", (), n % 3 == 2)
+        made.asked = asked.format(x=made.name)
+        made.said = tuple(tuple(text.format(x=made.name, p="", m="", n="") for text in told) for _, told in parts)
+        made.by = chance.choice(self.people) if "{p}" in parts[1][1][0] and chance.random() < 0.5 else ""
+        made.came = chance.randrange(3, 10)
+        gaps = chance.choice((4, 12, 50)) * 60.0, chance.choice((9, 40, 150)) * 60.0
+        days = sorted(chance.sample(range(DAYS), made.came))
+        for day in days:
+            at = BEGINS + day * DAY + (chance.gauss(13, 4) % 24) * HOUR
+            who = made.by if made.by and chance.random() < 0.85 else ""
+            self.say(at, parts[1][0], chance.choice(parts[1][1]), made.name, who)
+            for way, (source, wordings) in ((-1, parts[0]), (1, parts[2])):
+                if made.alone or chance.random() < 0.2:
+                    then = BEGINS + chance.randrange(DAYS) * DAY + (chance.gauss(13, 4) % 24) * HOUR
+                else:
+                    then = at + way * gaps[way > 0] * chance.uniform(0.6, 1.4)
+                self.say(then, source, chance.choice(wordings), made.name)
+        return made
+
     def times(self, made: PlantedRoutine) -> list[float]:
         if made.every:
             return [BEGINS + made.every * (n + 1) for n in range(int(DAYS * DAY / made.every) - 1)]
@@ -211,6 +279,7 @@ def month(seed: int, noise: float = 60.0, each: int = 2) -> RoutineMonth:
         busy = 1.0 if 8 <= at % DAY / HOUR < 18 else 0.25
         at += writer.chance.expovariate(noise * busy / HOUR)
         writer.say(at, *writer.chance.choice(NOISE))
+    told.incidents = [writer.strike(n) for n in range(len(TROUBLES) * 3 * each // 2)]
     writer.lines.sort()
     told.lines = [
         NewPerception(source=source, time=at, received=at, text=text, key=f"l{n}", trust=0.5)

@@ -25,7 +25,7 @@ from actors.answering.episodes import EpisodeFollower
 from actors.effects import Commit, WakeAt
 from actors.events import Perceived, Started, Tick
 from actors.knowledge.core import KnowledgeCore
-from actors.knowledge.fact import FACTS, RECURS, SLEEPS, Fact, Progress, SleepReport
+from actors.knowledge.fact import FACTS, HAPPENS, RECURS, SLEEPS, Fact, Progress, SleepReport
 from actors.knowledge.routines import Routine
 from actors.knowledge.settings import KnowledgeSettings
 from environment.collections import RemoveDocument, WriteDocument
@@ -140,8 +140,9 @@ def measure(seed: int, noise: float, show: bool, settings: KnowledgeSettings) ->
             counts["instead told"] += one.instead > 0 and any("“" in f.value for f in now)
         if show and not found:
             print("missed", one, [(f.value, f.open) for f in of])
+    happened(told, [fact for fact in mind.facts.values() if fact.relation == HAPPENS], counts, show)
     asyncio.run(asked(told, mind.facts, "gists", counts))
-    others = {key: fact for key, fact in mind.facts.items() if fact.relation != RECURS}
+    others = {key: fact for key, fact in mind.facts.items() if fact.relation not in {RECURS, HAPPENS}}
     asyncio.run(asked(told, others, "no gists", counts))
     counts["sleeps"] += len(mind.sleeps)
     counts["night us"] += round(1e6 * max(mind.nights))
@@ -149,6 +150,42 @@ def measure(seed: int, noise: float, show: bool, settings: KnowledgeSettings) ->
     counts["bytes week 5"] += sum(mind.written[d] for d in range(28, 35))
     counts["kept"] += sum(mind.sizes.values())
     return counts
+
+
+def alike(label: str, wordings: Sequence[str]) -> bool:
+    """Whether most words of a label are those of one of some wordings."""
+    said = set(re.findall(r"[a-z]+", label.lower()))
+    return any(len(said & set(re.findall(r"[a-z]+", one.lower()))) >= 0.75 * len(said) > 0 for one in wordings)
+
+
+def happened(told: RoutineMonth, gists: Sequence[Fact], counts: Counter[str], show: bool) -> None:
+    """What gists tell of what comes at no certain times."""
+    counts["happens"] += len(gists)
+    for fact in gists:
+        planted = next((one for one in told.incidents if one.name in fact.subject), None)
+        for way, label in COMPANION.findall(fact.value):
+            own = planted is not None and not planted.alone and planted.name in label
+            counts["companions"] += 1
+            counts["companions right"] += own
+            if show and not own:
+                print("chance", fact.subject, "|", way, label, "|", fact.value)
+    for one in told.incidents:
+        of = [f for f in gists if one.name in f.subject and alike(f.subject, one.said[1])]
+        exact = [f for f in of if f.value.startswith(f"{one.came} times")]
+        if one.kind == "habits" and one.alone:  # no trouble, and nothing else to be told
+            continue
+        counts["incidents"] += 1
+        counts["counted"] += bool(exact)
+        counts["more than one"] += len(of) > 1
+        if show and not exact:
+            print("not counted", one, [f.value for f in of])
+        for way, said in () if one.alone else (("before", one.said[0]), ("after", one.said[2])):
+            right = any(way == w and alike(label, said) for f in of for w, label in COMPANION.findall(f.value))
+            counts[f"{way} planted"] += 1
+            counts[f"{way} found"] += right
+
+
+COMPANION = re.compile(r"(before|after) it “(.*?)”")
 
 
 def answered(one: PlantedRoutine, way: str, text: str) -> bool:
@@ -174,6 +211,22 @@ async def asked(told: RoutineMonth, facts: Mapping[str, Fact], kind: str, counts
                 reply = await who.answer(question, (), told.lines[-1].time)
                 counts[f"{way} asked, {kind}"] += 1
                 counts[f"{way} right, {kind}"] += answered(one, way, reply.text)
+        for one in told.incidents:
+            reply = await who.answer(f"how often did {one.asked}?", (), told.lines[-1].time)
+            counts[f"count asked, {kind}"] += 1
+            number = re.search(r"(\d+) times since", reply.text) if reply.known else None
+            counts[f"count right, {kind}"] += number is not None and int(number[1]) == one.came
+            counts[f"count wrong, {kind}"] += number is not None and int(number[1]) != one.came
+            if not one.alone:
+                reply = await who.answer(f"what usually happens before {one.asked}s?", (), told.lines[-1].time)
+                counts[f"before asked, {kind}"] += 1
+                counts[f"before right, {kind}"] += any(
+                    way == "before" and alike(label, one.said[0]) for way, label in COMPANION.findall(reply.text)
+                ) or alike(reply.text.partition("”")[0], one.said[0])
+            if one.by:
+                reply = await who.answer(f"who says usually that {one.asked}s?", (), told.lines[-1].time)
+                counts[f"who asked, {kind}"] += 1
+                counts[f"who right, {kind}"] += f"mostly by {one.by}" in reply.text
         await stores.close()
 
 
@@ -191,6 +244,19 @@ def figures(counts: Counter[str], seeds: int) -> dict[str, float | None]:
         "... without gists": share(counts["often right, no gists"], counts["often asked, no gists"]),
         "when: right answers": share(counts["when right, gists"], counts["when asked, gists"]),
         "... without gists, by any time quoted": share(counts["when right, no gists"], counts["when asked, no gists"]),
+        "at no certain times: gists": counts["happens"],
+        "... planted ones counted exactly": share(counts["counted"], counts["incidents"]),
+        "... told more than once": share(counts["more than one"], counts["incidents"]),
+        "what comes before: found": share(counts["before found"], counts["before planted"]),
+        "what comes after: found": share(counts["after found"], counts["after planted"]),
+        "what is said to come along": counts["companions"],
+        "... right": share(counts["companions right"], counts["companions"]),
+        "how often did: right answers": share(counts["count right, gists"], counts["count asked, gists"]),
+        "... wrong answers": share(counts["count wrong, gists"], counts["count asked, gists"]),
+        "... from lines alone": share(counts["count right, no gists"], counts["count asked, no gists"]),
+        "what before: right answers": share(counts["before right, gists"], counts["before asked, gists"]),
+        "... from lines alone, by the first": share(counts["before right, no gists"], counts["before asked, no gists"]),
+        "who mostly: right answers": share(counts["who right, gists"], counts["who asked, gists"]),
         "sleeps": counts["sleeps"],
         "us a line": counts["seconds"] / counts["lines"],
         "longest sleep, ms": counts["night us"] / seeds / 1e3,

@@ -12,7 +12,7 @@ from actors.submind.composing import clock_time
 from actors.substrate.plain import clip, plain
 from actors.substrate.sentences import sentences, speaker
 from environment.episodes.index import Episode, EpisodeIndex, EpisodeMatch
-from environment.episodes.question import Asks, Question
+from environment.episodes.question import TROUBLE, Asks, Question
 from environment.episodes.recall import Quotation
 from environment.episodes.words import stems
 from environment.messages import Instant
@@ -59,17 +59,8 @@ _COMMITS = re.compile(
     r"(?:send|do|write|bring|call|ring|have|put|fix|check|look|get|make|take|come|leave|finish|give|let|be)\b",
     re.IGNORECASE,
 )  # fmt: skip
-_TROUBLE = re.compile(
-    r"\b(?:won't|can't|cannot|doesn't|didn't|isn't|not|no longer|never|nothing's|wrong|broke\w*|fail\w*|faults?|faulty|"
-    r"errors?|stuck|leak\w*|"
-    r"down|dead|died|lost|missing|"
-    r"out of (?:order|stock|service)|smell\w*|alarm|warn\w*|problem|trouble|slow|late|burst|crack\w*|jam\w*|sorry|"
-    r"repair\w*|"
-    r"replac\w+)\b",
-    re.IGNORECASE,
-)
 _EVIDENCE = {
-    Asks.TROUBLE: (_TROUBLE, 1.0),
+    Asks.TROUBLE: (TROUBLE, 1.0),
     Asks.WHEN: (_TIME, 0.5),
     Asks.HOW_MUCH: (_FIGURE, 0.4),
     Asks.WHY: (_CAUSE, 0.35),

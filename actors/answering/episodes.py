@@ -80,7 +80,7 @@ class EpisodeFollower:
             await self._catch_up(before)
             read = Question.of(question, pointed)
             if asks_usual(read):
-                reply = await _done(usual, read, self._index, await gists(self._stores.collections))
+                reply = await _done(usual, read, self._index, await gists(self._stores.collections), now)
                 if reply is not None:
                     return reply
             reply = await _done(answer, read, self._index, now, before)

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from actors.knowledge.fact import GISTS
 from actors.knowledge.routines import Routine
@@ -21,6 +22,7 @@ _BOUT = 1800.0
 """Seconds within which what comes again is the same coming."""
 _TIMES, _WORDINGS, _TERMS, _TEXT = 96, 16, 24, 240
 """Times, wordings, words and characters of a cluster that are kept."""
+_SPEAKERS, _NEARLY = 16, 0.9
 _LEAST = 2
 """Words that tell something, of a line that is gathered."""
 _COMMON = 512
@@ -62,6 +64,8 @@ class EpisodeCluster:
     """Of the least trusted line."""
     evidence: list[PerceptionRef]
     """The first, and the latest; bounded."""
+    perceptions: list[PerceptionRef]
+    """The one whose words are its text: it is forgotten with that."""
     times: list[Instant]
     """When it came: the latest of them, where lines that follow each other closely came once; bounded."""
     wordings: list[str] = field(default_factory=list)
@@ -71,6 +75,8 @@ class EpisodeCluster:
     lines: int = 1
     came: int = 1
     last: Instant = 0.0
+    by: dict[str, int] = field(default_factory=dict)
+    """Of people, who said how often that it came; bounded."""
     gist: str = ""
     """Key of the fact that is its gist, while it has one."""
     routine: Routine | None = None
@@ -82,6 +88,15 @@ class EpisodeCluster:
         numbers = iter(self.numbers)
         told = _NUMBER.sub(lambda found: " " if next(numbers, None) is None else found[0], self.text)
         return " ".join(_WORD.findall(told)[:_LABEL])
+
+    @property
+    def shared(self) -> str:
+        """The words of its first line that nearly all of its wordings have; its label where there is one wording."""
+        if len(self.wordings) == 1:
+            return self.label
+        most = _NEARLY * max(self.terms.values())
+        words = _WORD.findall(self.text)
+        return " ".join(word for word in words if any(self.terms.get(stem, 0) >= most for stem in stems(word)))
 
     @property
     def core(self) -> list[str]:
@@ -96,6 +111,13 @@ def rarest(weights: Mapping[str, float]) -> set[str]:
     """The most telling words."""
     most = max(weights.values()) - 1e-9
     return {term for term, weight in weights.items() if weight >= most}
+
+
+def _another(said: str, cluster: EpisodeCluster) -> bool:
+    """Whether a line names another of its kind: another word stands right before one that both have ("north gate")."""
+    line, first = stems(said), stems(cluster.text)
+    before, known = dict(zip(first[1:], first, strict=False)), cluster.terms.keys() | _STOP
+    return any(its not in known and before.get(word, "the") not in _STOP.union(line) for its, word in pairwise(line))
 
 
 class EpisodeClusters:
@@ -122,26 +144,37 @@ class EpisodeClusters:
         text = (one.text or "")[: self.settings.longest]
         key = self._by_mark.get((one.source, known))
         cluster = self.all[key] if key is not None else None
+        who, said = split_speaker(text, one.source)
         if cluster is None:
-            who, said = split_speaker(text, one.source)
             terms = telling(said)
             if len(terms) < _LEAST or not self.settings.clusters:
                 return
-            cluster = self._nearest(one.source, terms) if who != one.source else None  # machines have one wording
+            cluster = self._nearest(one.source, terms, said) if who != one.source else None  # machines have one wording
             if cluster is None:
                 self._begin(one, known, said[:_TEXT], terms)
+                self._said_by(self.all[self._by_mark[one.source, known]], who)
                 return
             self._word(cluster, known, terms)
         ref = PerceptionRef(one.id, one.time, one.source)
         if cluster.wordings[0] == known:
             self._compare(cluster, text, ref)
-        self._came(cluster, ref, one.trust)
+        if self._came(cluster, ref, one.trust):
+            self._said_by(cluster, who)
 
     def _begin(self, one: Perception, known: str, said: str, terms: list[str]) -> None:
         ref = PerceptionRef(one.id, one.time, one.source)
         numbers: list[str | None] = list(_NUMBER.findall(said))
         made = EpisodeCluster(
-            derived(GISTS[:-1], one.id), one.source, said, numbers, {}, one.trust, [ref], [one.time], last=one.time
+            derived(GISTS[:-1], one.id),
+            one.source,
+            said,
+            numbers,
+            {},
+            one.trust,
+            [ref],
+            [ref],
+            [one.time],
+            last=one.time,
         )
         self.all[made.id] = made
         self._word(made, known, terms)
@@ -158,18 +191,25 @@ class EpisodeClusters:
                 cluster.terms[term] = cluster.terms.get(term, 0) + 1
                 self._having.setdefault((cluster.source, term), {})[cluster.id] = None
 
-    def _came(self, cluster: EpisodeCluster, ref: PerceptionRef, trust: float) -> None:
+    @staticmethod
+    def _said_by(cluster: EpisodeCluster, who: str) -> None:
+        if who != cluster.source and (who in cluster.by or len(cluster.by) < _SPEAKERS):
+            cluster.by[who] = cluster.by.get(who, 0) + 1
+
+    def _came(self, cluster: EpisodeCluster, ref: PerceptionRef, trust: float) -> bool:
+        """It came again; whether that is another time."""
         cluster.lines += 1
         cluster.trust = min(cluster.trust, trust)
         cluster.evidence.append(ref)
         if len(cluster.evidence) > self.settings.evidence:
             del cluster.evidence[1]
-        if ref.time - cluster.last > _BOUT:
+        if again := ref.time - cluster.last > _BOUT:
             cluster.came += 1
             cluster.times.append(ref.time)
             del cluster.times[:-_TIMES]
         cluster.last = max(cluster.last, ref.time)
         self._changed[cluster.id] = self.moved[cluster.id] = None
+        return again
 
     def _compare(self, cluster: EpisodeCluster, text: str, ref: PerceptionRef) -> None:
         """Numbers that are always the same say something when once they are not."""
@@ -200,12 +240,14 @@ class EpisodeClusters:
         for key, weight in shared.items():
             yield weight, self.all[key]
 
-    def _nearest(self, source: str, terms: list[str]) -> EpisodeCluster | None:
+    def _nearest(self, source: str, terms: list[str], said: str) -> EpisodeCluster | None:
         """What a line says in other words: most of the same words, the most telling ones of either in both."""
         weights = {term: self.weight(source, term) for term in terms}
         best, whole = (_ALIKE, ""), sum(weights.values())
         for shared, cluster in self.sharing(source, terms):
             if shared < _ALIKE * whole or (_DENIED in weights) != (_DENIED in cluster.terms):
+                continue
+            if _another(said, cluster):
                 continue
             core = {term: weights.get(term) or self.weight(source, term) for term in cluster.core}
             if not (core and (rarest(weights) <= core.keys() or rarest(core) <= weights.keys())):
@@ -229,12 +271,12 @@ class EpisodeClusters:
         beyond = len(self.all) - self.settings.clusters
         if beyond <= 0:
             return 0
-        worth = sorted(self.all.values(), key=lambda c: (bool(c.gist), c.last + min(c.came, _LASTING) * _DAY, c.id))
+        worth = sorted(self.all.values(), key=lambda c: (c.last + min(c.came, _LASTING) * _DAY, c.id))
         count: Counter[str] = Counter()
         order: list[tuple[int, EpisodeCluster]] = []
         for one in reversed(worth):
-            count[one.source] += not one.gist
-            order.append((count[one.source] if not one.gist else 0, one))
+            count[one.source] += one.routine is None
+            order.append((count[one.source] if one.routine is None else 0, one))
         order.sort(key=lambda each: each[0], reverse=True)
         for _, one in order[:beyond]:
             del self.all[one.id]

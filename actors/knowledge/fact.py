@@ -70,6 +70,8 @@ class Fact:
     """Mind time at which it last came to mind; 0: never."""
     faint: bool = False
     """Whether it is so weak that it is not offered beside what is not."""
+    perceptions: list[PerceptionRef] = field(default_factory=list)
+    """Of a gist those whose very words it tells: it is forgotten with any of them."""
     against: list[PerceptionRef] = field(default_factory=list)
     """What speaks against it: of a routine, what was said when it did not come, or came otherwise; bounded."""
 
@@ -217,8 +219,8 @@ class Progress:
 
 
 FACTS = Collection("facts", Fact)
-RECURS = "recurs"
-"""The relation of a gist of many episodes."""
+RECURS, HAPPENS = "recurs", "happens"
+"""The relations of gists of many episodes: of what comes at certain times, and of what comes at none."""
 GISTS = "r-"
 """What the keys of gists begin with: they are about clusters of episodes."""
 ENTITIES = Collection("entities", Entity)

@@ -68,8 +68,8 @@ class Routine:
         days = {_WORKDAYS: "on weekdays", _WEEKEND: "at weekends"}.get(self.days)
         if len(self.days) == _WEEK:
             days = "nightly" if night else "daily"
-        days = days or "every " + _listed([_DAYS[day] for day in sorted(self.days)])
-        return f"{days} about {_listed([clock(hour) for hour in self.hours])}"
+        days = days or "every " + listed([_DAYS[day] for day in sorted(self.days)])
+        return f"{days} about {listed([clock(hour) for hour in self.hours])}"
 
 
 def routine(times: Sequence[Instant], now: Instant) -> Routine | None:
@@ -186,5 +186,6 @@ def _span(seconds: float) -> str:
     return f"{round(seconds / 60)} minutes"
 
 
-def _listed(words: Sequence[str]) -> str:
+def listed(words: Sequence[str]) -> str:
+    """Words joined by commas and "and"."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

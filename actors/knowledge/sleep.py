@@ -1,14 +1,19 @@
 """What sleep makes of memory: gists of many episodes, and a report of what became of it."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from actors.knowledge.clusters import EpisodeCluster, EpisodeClusters, rarest
+from actors.knowledge.companions import Timeline
 from actors.knowledge.entities import EntityGraph
-from actors.knowledge.fact import RECURS, Fact, FactKind, FactStanding, SleepPart, SleepReport, holds
+from actors.knowledge.fact import HAPPENS, RECURS, Fact, FactKind, FactStanding, SleepPart, SleepReport, holds
 from actors.knowledge.ledger import FactLedger
-from actors.knowledge.routines import Routine, day, routine
+from actors.knowledge.routines import Routine, day, listed, routine
+from actors.perception.severity import WARNING, severity
 from actors.substrate.plain import clip
+from environment.episodes.question import TROUBLE
 from environment.identity import derived
 from environment.messages import Instant, PerceptionRef
 
@@ -22,6 +27,8 @@ _BEFORE, _AFTER = 5400.0, 10_800.0
 _INSTEAD, _SELDOM = 0.3, 0.2
 """Weight of the words that this shares with what was expected, of all that has; and how often it comes beside that, at
 most."""
+_OFTEN, _MOSTLY, _MONTHS = 3, 0.7, 6
+"""Times that something without a routine must have come; share of them of who says it mostly; months that are told."""
 _NAMED = 2
 """Days on which it did not come, and lines that speak against it, that a gist names: the latest."""
 
@@ -47,21 +54,23 @@ class Sleep:
         """Renew the gists of all that came since the last time, and of all that should have."""
         part = self._ledger.progress.day.gists
         clusters = self._clusters
-        due = {key: one for key, one in clusters.all.items() if key in clusters.moved or one.gist}
-        clusters.moved.clear()
-        for one in due.values():
+        came, clusters.moved = clusters.moved, {}
+        timeline = Timeline({key: one.times for key, one in clusters.all.items()}, now)
+        for one in [one for one in clusters.all.values() if one.id in came or one.routine]:
             if any(fact.standing is FactStanding.WRONG for fact in self._ledger.facts.get(one.id, {}).values()):
                 continue  # somebody said that it is none
-            if self._held(one) is None:
+            if self._held(one, RECURS) is self._held(one, HAPPENS):
                 one.gist, one.routine = "", None
             self._renew(one, part, now)
+            if one.routine is None and one.id in came:
+                self._happens(one, timeline, part, now)
 
-    def _held(self, one: EpisodeCluster) -> Fact | None:
+    def _held(self, one: EpisodeCluster, relation: str) -> Fact | None:
         fact = self._ledger.facts.get(one.id, {}).get(one.gist)
-        return fact if fact is not None and fact.open else None
+        return fact if fact is not None and fact.open and fact.relation == relation else None
 
     def _renew(self, one: EpisodeCluster, part: SleepPart, now: Instant) -> None:
-        found, held = routine(one.times, now), self._held(one)
+        found, held = routine(one.times, now), self._held(one, RECURS)
         if found is not None and found.over is not None:
             if held is None and found.came >= _OVER:  # it was over before anybody heard of it
                 held = self._hold(one, found, part, now)
@@ -82,31 +91,26 @@ class Sleep:
             self._hold(one, found, part, now)
 
     def _hold(self, one: EpisodeCluster, found: Routine, part: SleepPart, now: Instant) -> Fact:
-        first = one.evidence[0]
-        entity = self._graph.meet(one.label, first, key=one.id)
+        if (before := self._held(one, HAPPENS)) is not None:  # now there is more to tell
+            self._ledger.let_go(before)
         again = any(fact.relation == RECURS for fact in self._ledger.facts.get(one.id, {}).values())
-        fact = Fact(
-            derived("f", one.id, RECURS, repr(one.times[0])),
-            entity.name,
-            RECURS,
-            "",
-            FactKind.STANDARD,
-            one.times[0],
-            now,
-            0.0,
-            one.trust,
-            [],
-            one.id,
-            now,
-        )
-        one.gist, one.routine = fact.id, found
-        self._ledger.keep(fact)
+        fact = self._made(one, RECURS, one.times[0], now)
+        one.routine = found
         self._say(one, fact, now)
         part.note(fact, "otherwise than before" if again else "new")
         return fact
 
+    def _made(self, one: EpisodeCluster, relation: str, since: Instant, now: Instant) -> Fact:
+        """A gist, of which nothing is said yet."""
+        entity = self._graph.meet(one.label, one.evidence[0], key=one.id)
+        one.gist = derived("f", one.id, relation, repr(since))
+        kind = FactKind.STANDARD
+        fact = Fact(one.gist, entity.name, relation, "", kind, since, now, 0.0, one.trust, [], one.id, now)
+        self._ledger.keep(fact)
+        return fact
+
     def _say(self, one: EpisodeCluster, fact: Fact, now: Instant) -> None:
-        """Bring a gist up to date."""
+        """Bring the gist of a routine up to date."""
         if (found := one.routine) is None:
             return
         came = sum(at >= fact.since for at in one.times) if fact.since > one.evidence[0].time else one.came
@@ -122,14 +126,43 @@ class Sleep:
             told += f" and {len(found.missed) - _NAMED} times before"
         for ref, text in against[-_NAMED:]:
             told += f"; on {day(ref.time, now)} “{clip(text, _QUOTE)}”"
-        fact.value, fact.sightings, fact.trust = told, came, min(fact.trust, one.trust)
         fact.confidence = (came + 1) / (came + len(found.missed) + 2)
+        fact.against = [ref for ref, _ in against]
+        fact.perceptions = one.perceptions + fact.against
+        self._tell(one, fact, told + _by(one), came, rests, now)
+
+    def _tell(
+        self, one: EpisodeCluster, fact: Fact, told: str, came: int, rests: list[PerceptionRef], now: Instant
+    ) -> None:
+        """Have a gist say so."""
         if {ref.id for ref in rests} - {ref.id for ref in fact.evidence}:
             fact.strength, fact.used = 1.0, now
         self._ledger.let_go(fact)
-        fact.evidence, fact.against = rests, [ref for ref, _ in against]
+        fact.value, fact.sightings, fact.trust, fact.evidence = told, came, min(fact.trust, one.trust), rests
         self._ledger.keep(fact)
         self._clusters.touch(one)
+
+    def _happens(self, one: EpisodeCluster, timeline: Timeline, part: SleepPart, now: Instant) -> None:
+        """What comes at no certain times: how often, what comes before and after; of trouble, and of what has such."""
+        fact, beside, label = self._held(one, HAPPENS), timeline.companions(one.id), one.shared
+        trouble = len(one.times) >= _OFTEN and (TROUBLE.search(label) or severity(one.text) >= WARNING)
+        if fact is not None and not (beside or trouble):  # other things are said in like words by now
+            self._ledger.let_go(fact)
+        if not (beside or trouble):
+            return
+        if fact is None:
+            fact = self._made(one, HAPPENS, one.evidence[0].time, now)
+            part.note(fact, "new")
+        fact.subject, fact.confidence = label, (one.came + 1) / (one.came + 2)
+        told, rests, fact.perceptions = f"{_counted(one, now)}{_by(one)}", list(one.evidence), list(one.perceptions)
+        for each in beside:
+            other = self._clusters.all[each.key]
+            fact.perceptions += other.perceptions
+            rests += (ref for ref in other.evidence if any(_along(ref, at, each.gap) for at in one.evidence))
+            gap = f"{max(1, round(abs(each.gap) / 60))} minutes {'before' if each.gap < 0 else 'after'} it"
+            told += f"; about {gap} “{other.shared}” ({each.came} of {each.of} times)"
+        rests = list({ref.id: ref for ref in sorted(rests, key=lambda ref: ref.time)}.values())
+        self._tell(one, fact, told, one.came, rests, now)
 
     def _instead(self, one: EpisodeCluster, found: Routine) -> Iterable[tuple[PerceptionRef, str]]:
         """What was said in like words about the time at which it did not come."""
@@ -153,3 +186,24 @@ class Sleep:
         one.gist, one.routine = "", None
         self._clusters.touch(one)
         part.note(fact, fact.reason)
+
+
+def _counted(one: EpisodeCluster, now: Instant) -> str:
+    """How often something came, by month where it came in several."""
+    whole = one.came == len(one.times)  # else something came before those that are kept
+    months = Counter(f"{datetime.fromtimestamp(at, UTC):%B %Y}" for at in one.times)
+    told = [f"{count} in {month}" for month, count in months.items()][not whole :][-_MONTHS:]
+    by_month = f" ({listed(told)})" if len(months) > 1 and told else ""
+    return f"{one.came} times since {day(one.evidence[0].time, now)}{by_month}, the last on {day(one.last, now)}"
+
+
+def _along(ref: PerceptionRef, at: PerceptionRef, gap: float) -> bool:
+    """Whether one comes about a gap after the other."""
+    return 0 < (ref.time - at.time) / gap <= 2  # noqa: PLR2004
+
+
+def _by(one: EpisodeCluster) -> str:
+    """Who says it mostly, where somebody does."""
+    who, count = max(one.by.items(), key=lambda each: (each[1], each[0]), default=("", 0))
+    mostly = count >= _MOSTLY * one.came and count >= _OFTEN and len(one.by) > 1
+    return f"; mostly by {who}, {count} of {one.came} times" if mostly else ""

@@ -51,6 +51,16 @@ _STOP = frozenset(stem for word in STOPWORDS for stem in stems(word) if not stem
 _TIMES = frozenset(
     stems("today tonight tomorrow yesterday noon midnight morning afternoon evening night day week month hour minute")
 )
+TROUBLE = re.compile(
+    r"\b(?:won't|can't|cannot|doesn't|didn't|isn't|not|no longer|never|nothing's|wrong|broke\w*|fail\w*|faults?|faulty|"
+    r"errors?|stuck|leak\w*|"
+    r"down|dead|died|lost|missing|"
+    r"out of (?:order|stock|service)|smell\w*|alarm|warn\w*|problem|trouble|slow|late|burst|crack\w*|jam\w*|sorry|"
+    r"repair\w*|"
+    r"replac\w+)\b",
+    re.IGNORECASE,
+)
+"""What tells of trouble."""
 _ROLE = re.compile(
     r"\b(?:look(?:s|ed|ing)? after|(?:is|are|was) responsible for|in charge of|"
     r"tak(?:es?|ing) care of|car(?:es?|ing) for)\b",

@@ -41,7 +41,7 @@ KNOWN = (
 def test_what_usually_happens_is_told_from_gists(index: EpisodeIndex, question: str, told: str) -> None:
     read = Question.of(question)
     assert asks_usual(read)
-    reply = usual(read, index, KNOWN)
+    reply = usual(read, index, KNOWN, NOON)
     assert reply is not None
     assert told in reply.text
     assert len(reply.parts) == 1
@@ -50,14 +50,29 @@ def test_what_usually_happens_is_told_from_gists(index: EpisodeIndex, question: 
 
 
 def test_what_is_over_is_told_where_nothing_took_its_place(index: EpisodeIndex) -> None:
-    reply = usual(Question.of("how often does the Lido van come?"), index, KNOWN[:3])
+    reply = usual(Question.of("how often does the Lido van come?"), index, KNOWN[:3], NOON)
     assert reply is not None
     assert "until 11 March" in reply.text
 
 
 @pytest.mark.parametrize("question", ["how often does the boiler leak?", "how often does the Nemo van come?"])
 def test_nothing_is_told_of_what_no_gist_is_about(index: EpisodeIndex, question: str) -> None:
-    assert usual(Question.of(question), index, KNOWN) is None
+    assert usual(Question.of(question), index, KNOWN, NOON) is None
+
+
+def test_what_was_counted_is_said_as_known_only_of_what_is_asked_for(index: EpisodeIndex) -> None:
+    told = "4 times since 2 March (3 in March 2026 and 1 in April 2026); about 9 minutes before it “tea is ready”"
+    van = Recurrence("the Lido van is here", told, KNOWN[0].last, 0.4, 0.9, NOON, over=False, counted=True)
+    replies = {
+        asked: usual(Question.of(asked), index, [van], NOON)
+        for asked in (
+            "how often was the Lido van here in March?",
+            "what usually happens before the Lido van is here?",
+            "how often was the Lido van finished?",
+            "how often was the Lido van 12 here?",
+        )
+    }
+    assert [reply.known if reply else None for reply in replies.values()] == [True, True, False, None]
 
 
 @pytest.mark.parametrize("question", ["who took the van?", "is the backup running?", "when was the van here?"])

@@ -3,7 +3,7 @@ from __future__ import annotations
 from actors.effects import WakeAt
 from actors.events import Marked, Tick
 from actors.knowledge.clusters import CLUSTERS
-from actors.knowledge.fact import PROGRESS, RECURS, SLEEPS, Fact, FactStanding, SleepReport
+from actors.knowledge.fact import HAPPENS, PROGRESS, RECURS, SLEEPS, Fact, FactStanding, SleepReport
 from environment.identity import perception_id
 from environment.marks import FeedbackMark, MarkKind
 from tests.actors.knowledge.test_knowledge import DAY, HOUR, NOON, World
@@ -157,3 +157,62 @@ def test_what_was_over_before_it_was_read_is_known_with_until_when() -> None:
     (gist,) = gists(world)
     assert gist.value == "nightly about 02:00, 12 times since 4 March"
     assert (gist.until, gist.closed is not None) == (MIDNIGHT + 12 * DAY + 2 * HOUR, True)
+
+
+def troubled(world: World, days: tuple[int, ...]) -> None:
+    for n, day in enumerate(days):
+        at = MIDNIGHT + day * DAY + (8 + 5 * n % 11) * HOUR
+        world.line(f"orders pump: suction pressure low, {n} bar", at, "plc")
+        world.line(f"orders pump: tripped, code {n}", at + 600 + 60 * n, "plc")
+        world.line(f"orders pump: running at {n} rpm", at + 3600 + 300 * n, "plc")
+        for other in range(5):
+            world.line(f"valve {chr(97 + other)} closed by hand", at - (3 + other) * HOUR, "plc")
+        sleep(world, MIDNIGHT + (day + 1.5) * DAY)
+
+
+def happens(world: World) -> dict[str, Fact]:
+    return {fact.subject: fact for fact in world.facts if fact.relation == HAPPENS}
+
+
+def test_what_comes_at_no_certain_times_is_counted_with_what_comes_before_and_after() -> None:
+    world = World()
+    troubled(world, (1, 4, 5, 9, 15, 22, 30))
+    gist = happens(world)["orders pump tripped code"]
+    assert gist.value.startswith("7 times since 4 March (6 in March 2026 and 1 in April 2026), the last on 2 April")
+    assert "; about 13 minutes before it “orders pump suction pressure low bar” (7 of 7 times)" in gist.value
+    assert "; about 62 minutes after it “orders pump running at rpm” (7 of 7 times)" in gist.value
+    said = {each.id: each.text for each in world.log}
+    assert {said[ref.id].split(":")[1].split()[0] for ref in gist.evidence} == {"suction", "tripped,", "running"}
+    assert len(gist.perceptions) == 3, "it is forgotten with any line whose words it tells"
+    assert gist.sightings == 7
+
+
+def test_what_comes_at_the_same_time_of_every_day_comes_along_with_nothing() -> None:
+    world = World()
+    for day in range(1, 31):
+        world.line(f"shift {day} begins at the press", MIDNIGHT + day * DAY + 8 * HOUR, "plc")
+        if day in {2, 3, 9, 17, 18, 29}:
+            world.line(f"press failed, code {day}", MIDNIGHT + day * DAY + 8.1 * HOUR, "plc")
+    sleep(world, MIDNIGHT + 32 * DAY)
+    assert [fact.value for fact in happens(world).values()] == [
+        "6 times since 5 March (5 in March 2026 and 1 in April 2026), the last on 1 April"
+    ]
+
+
+def test_people_who_speak_of_other_things_in_like_words_are_not_counted_together() -> None:
+    world = World()
+    for day in range(1, 20):
+        gate = ("north", "south", "cellar")[day % 3]
+        world.line(f"{'Ana' if day % 2 else 'Bo'}: the {gate} gate is stuck", MIDNIGHT + (day + day % 5 / 9) * DAY)
+        sleep(world, MIDNIGHT + (day + 1) * DAY)
+    assert {fact.sightings for fact in happens(world).values()} <= {6, 7}
+
+
+def test_who_says_it_mostly_is_told() -> None:
+    world = World()
+    for n, day in enumerate((1, 2, 6, 9, 15, 22)):
+        who = "Bo" if n == 3 else "Ana"
+        world.line(f"{who}: the cellar gate is stuck", MIDNIGHT + day * DAY + (9 + n) * HOUR)
+        sleep(world, MIDNIGHT + (day + 1) * DAY)
+    (gist,) = happens(world).values()
+    assert gist.value.endswith("; mostly by Ana, 5 of 6 times")
