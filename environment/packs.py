@@ -26,6 +26,8 @@ class PackSection:
     """0..1, of what rests on it."""
     facts: tuple[tuple[str, str, str], ...] = ()
     """Subject, relation and value of what a row or a node says; what prose says is read from it."""
+    added: bool = False
+    """Whether it was added while the mind lived, and is none of its configuration."""
 
     @property
     def id(self) -> str:
@@ -47,7 +49,7 @@ class PackChange:
 
 
 PACKS = Collection(f"{RESERVED}packs", PackSection)
-"""By ``PackSection.id``; the mind process writes them as the configuration says."""
+"""By ``PackSection.id``; the mind process writes those that the configuration names, ``submind pack`` the others."""
 
 
 def source_of(pack: str) -> str:
@@ -55,11 +57,17 @@ def source_of(pack: str) -> str:
     return f"pack {pack}: "
 
 
-async def keep_packs(stores: Stores, sections: Sequence[PackSection], fence: int) -> PackChange:
-    """Make these the sections that are kept; what that changed."""
-    held, wanted = await PACKS.all_of(stores.collections), {one.id: one for one in sections}
+async def keep_packs(
+    stores: Stores, sections: Sequence[PackSection], fence: int = 0, *, added: str | None = None
+) -> PackChange:
+    """Make these the sections of all packs that the configuration names, or of the one that is ``added``.
+
+    What that changed.
+    """
+    every, wanted = await PACKS.all_of(stores.collections), {one.id: one for one in sections}
+    held = {key for key, one in every.items() if (one.pack if one.added else None) == added}
     came = tuple(one for key, one in wanted.items() if key not in held)
-    gone = tuple(sorted(held.keys() - wanted.keys()))
+    gone = tuple(sorted(held - wanted.keys()))
     if came or gone:
         await stores.commit([*(PACKS.write(one.id, one) for one in came), *map(PACKS.remove, gone)], fence)
     return PackChange(came, gone)

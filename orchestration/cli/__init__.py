@@ -58,6 +58,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "thaw": ("growing", "Let growth go on, within its bounds."),
     "approve": ("growing", "Permit a birth or an end that waits for approval."),
     "reject": ("growing", "Refuse a birth or an end that waits for approval."),
+    "pack": ("teaching", "Innate knowledge of a mind that lives: added, listed, taken away."),
     "init": ("preparing", "Write a commented mind.yaml to begin with."),
     "migrate": ("moving.migrating", "Bring the tables of a mind's Cassandra to this version's schema."),
     "configure": ("configuring", "Change settings of a mind while it runs, and see who changed what."),

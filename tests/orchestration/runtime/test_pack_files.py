@@ -7,7 +7,7 @@ import pytest
 from actors.knowledge.settings import KnowledgeSettings
 from environment.errors import BadPack
 from environment.messages import NewPerception
-from environment.packs import PACKS
+from environment.packs import PACKS, PackSection, keep_packs
 from environment.stores.sqlite import open_stores
 from orchestration.cli.failure import MISUSED, told
 from orchestration.runtime.hosting.pack_files import PackFiles
@@ -39,6 +39,13 @@ async def test_what_changes_in_a_file_is_taken_over_and_told_and_nothing_else(tm
     await again.look()
     assert await PACKS.all_of(stores.collections) == {}
     assert len(again.taught.gone) == 2
+    added = PackSection("b.csv", "mug", "mug, place shelf.", 0.9, (("mug", "place", "shelf"),), added=True)
+    await keep_packs(stores, [added], added="b.csv")
+    await again.look()
+    assert (again.taught.came, again.taught.gone) == ((added,), ())
+    await keep_packs(stores, [], added="b.csv")
+    await again.look()
+    assert (again.taught.came, again.taught.gone) == ((), (added.id,))
     await stores.close()
 
 
