@@ -41,8 +41,9 @@ def diff(
 ) -> None:
     """Say what one mind knows and the other does not: A is the first, B the second.
 
-    Perceptions and entries are compared number by number; facts, entities, matters, subminds and the settings that were
-    at work last by what they say. Neither is written to. Exit code 1 when they differ.
+    Perceptions and entries are compared number by number; facts, entities and what they have to do with each other,
+    matters, subminds and their connections, but for how strong these are, and the settings that were at work last by
+    what they say. Neither is written to. Exit code 1 when they differ.
     """
     raise typer.Exit(asyncio.run(_compare(one, other, mind, limit, json=json)))
 
@@ -118,6 +119,9 @@ async def _said(mind: Leaving) -> defaultdict[str, set[str]]:
     found: defaultdict[str, set[str]] = defaultdict(set)
     async for report in each_of(mind, "reports"):
         found["subminds"].add(f"{report.name}, {report.role}")
+    async for one in each_of(mind, "connections"):
+        found["connections"].add(f"{one.owner} to {one.peer} about {one.label}{', for long' if one.ltp else ''}")
+    entities: dict[str, Entity] = {}
     last = "{}"
     async for document in each_of(mind, "documents"):
         if document.collection == CONFIGURATIONS.name:
@@ -125,6 +129,14 @@ async def _said(mind: Leaving) -> defaultdict[str, set[str]]:
         for kind, collection, say in _SAYINGS:
             if document.collection == collection.name and (value := collection.read(document)) is not None:
                 found[kind].add(say(value))
+                if isinstance(value, Entity):
+                    entities[value.key] = value
+    found["edges"] = {
+        f"{one.name} {edge.kind}: {entities[edge.to].name}"
+        for one in entities.values()
+        for edge in one.edges
+        if edge.to in entities
+    }
     found["settings"] = {f"{path}: {value!r}" for path, value in _leaves(msgspec.json.decode(last))}
     return found
 
@@ -172,4 +184,4 @@ _SAYINGS: tuple[tuple[str, Collection[Any], Callable[[Any], str]], ...] = (
     ("matters", MATTERS, _matter),
     ("matters", LOOPS, _loop),
 )
-_KINDS = ("facts", "entities", "matters", "subminds", "settings")
+_KINDS = ("facts", "entities", "edges", "matters", "subminds", "connections", "settings")

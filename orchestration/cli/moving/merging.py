@@ -5,7 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Annotated
@@ -13,7 +13,8 @@ from typing import Annotated
 import typer
 
 from actors.knowledge.entities import spelled
-from actors.knowledge.fact import FACTS, NAMES, Fact, FactStanding
+from actors.knowledge.fact import ENTITIES, FACTS, NAMES, Fact, FactStanding
+from environment.marks import MARKS, FeedbackMark, MarkKind
 from environment.messages import Instant, NewPerception, Perception
 from environment.stores.movable import Leaving, each_of
 from environment.stores.tally import encoded
@@ -31,6 +32,8 @@ ORIGIN = "origin"
 """The label that says of which mind a memory is, and what it was called there."""
 _SHOWN = 20
 _PATIENCE = 5.0
+_PAUSES = (0.5, 1.0, 2.0, 4.0)
+"""Seconds in which a mind may read what it was just told, and know whom a correction is about."""
 _SAME, _PREFIX = 1e-3, 200
 """Seconds and letters by which a perception is known again."""
 
@@ -52,8 +55,9 @@ def merge(
 
     What is chosen meets all that is asked for. It comes with its time and source, a label that says whose memory it is,
     and at most the trust that it had there; what is learnt of it is learnt as of anything the mind is told, so nothing
-    is overwritten and what contradicts is kept as that. What was corrected as wrong stays behind. Doing it again adds
-    nothing, and neither does what both have in common.
+    is overwritten and what contradicts is kept as that. What was corrected as wrong stays behind; corrections of these
+    entities, or of that time, come as corrections that say by whom, and in which mind. Doing it again adds nothing,
+    and neither does what both have in common.
     """
     if not (entity or source or since or until):
         raise Failure("say what is to be told: --entity, --source, --since, --until", MISUSED)
@@ -76,7 +80,9 @@ class _Merging:
     sources: frozenset[str]
     span: tuple[Instant, Instant]
     limit: int
-    counts: Counter[str] = field(default_factory=lambda: Counter(new=0, known=0, refused=0, wrong=0, beyond=0))
+    counts: Counter[str] = field(
+        default_factory=lambda: Counter(dict.fromkeys(("new", "known", "refused", "wrong", "beyond", "corrected"), 0))
+    )
     """``wrong``: left behind, since it was corrected; ``beyond``: more than the limit."""
 
     async def run(self, at: Server, other: str, *, dry_run: bool, json: bool) -> None:
@@ -88,20 +94,45 @@ class _Merging:
                     self.counts["new"] += 1
                     line = perception_line(one)
                     emit({"id": one.id, "line": line}) if json else console().print(safe(line))
+                for mark, entity in self._corrections:
+                    self.counts["corrected"] += 1
+                    line = f"{entity}, {mark.text}: {mark.value or 'nothing'}, by {mark.by}"
+                    emit({"id": mark.id, "line": line}) if json else console().print(safe(line))
                 return
             async with connected(at, _PATIENCE) as client, aclosing(self._new(name, mind, client)) as told:
                 async for receipt in client.perceive_many(told, refused=self._refused):
                     self.counts["new" if receipt.new else "known"] += 1
+                for mark, entity in self._corrections:
+                    await self._correct(client, mark, entity, f"{name} {mark.id}")
+
+    async def _correct(self, client: MindClient, mark: FeedbackMark, entity: str, origin: str) -> None:
+        """Say what was corrected there, once this mind knows of what."""
+        if any(origin in one.by for one in await client.marks()):
+            self.counts["known"] += 1
+            return
+        for pause in _PAUSES:
+            with suppress(NotFound):
+                await client.correct(entity, mark.text, mark.value, f"{mark.by} in {origin}")
+                self.counts["corrected"] += 1
+                return
+            await asyncio.sleep(pause)
+        self._refuse(f"{origin}: correction of {entity}", "nothing is known of it here yet; merge again later")
 
     async def _learn(self, mind: Leaving) -> None:
         """Which perceptions the facts rest on, and what those are called that are asked for."""
         names: dict[str, str] = {}
+        called_there: dict[str, str] = {}
         facts: list[Fact] = []
+        marks: list[FeedbackMark] = []
         async for document in each_of(mind, "documents"):
             if document.collection == NAMES.name:
                 names[document.key] = NAMES.value(document)
             elif document.collection == FACTS.name and (fact := FACTS.read(document)) is not None:
                 facts.append(fact)
+            elif document.collection == ENTITIES.name and (entity := ENTITIES.read(document)) is not None:
+                called_there[entity.key] = entity.name
+            elif document.collection == MARKS.name and (mark := MARKS.read(document)) is not None:
+                marks.append(mark)
         missing = [name for name in self.entities if spelled(name) not in names]
         if missing:
             raise Failure(f"nothing is known there of {missing[0]!r}: `submind diff` and `submind know` tell names")
@@ -110,6 +141,12 @@ class _Merging:
         wanted = [fact for fact in of if not keys.isdisjoint((fact.entity, fact.object))]
         right = {ref.id for fact in of for ref in fact.evidence}
         self._wrong = {ref.id for fact in facts for ref in fact.evidence} - right
+        self._corrections = [
+            (mark, called_there[mark.target])
+            for mark in sorted(marks, key=lambda mark: (mark.at, mark.id))
+            if mark.kind is MarkKind.CORRECT and not mark.undone and mark.target in called_there
+            if self.span[0] <= mark.at < self.span[1] and not self.sources and (not keys or mark.target in keys)
+        ]
         self._evidence = {ref.id for fact in wanted for ref in fact.evidence}
         called = "|".join(re.escape(name) for name, key in names.items() if key in keys)
         self._named = re.compile(rf"(?<!\w)(?:{called})(?!\w)", re.IGNORECASE)
@@ -142,9 +179,12 @@ class _Merging:
                 yield replace(one, key=key, labels={**one.labels, ORIGIN: origin, AT_MOST: repr(one.trust)})
 
     def _refused(self, perception: NewPerception, why: str) -> None:
+        self._refuse(perception.labels[ORIGIN], why)
+
+    def _refuse(self, what: str, why: str) -> None:
         self.counts["refused"] += 1
         if self.counts["refused"] <= _SHOWN:
-            console(error=True).print(f"{safe(perception.labels[ORIGIN])}: {safe(why)}")
+            console(error=True).print(f"{safe(what)}: {safe(why)}")
 
 
 async def _shared(client: MindClient, one: Perception) -> bool:

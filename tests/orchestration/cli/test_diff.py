@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from actors.knowledge.fact import ENTITIES, FACTS, Entity, Fact, FactKind, FactStanding
+from actors.knowledge.fact import ENTITIES, FACTS, Edge, Entity, Fact, FactKind, FactStanding
 from actors.matters.matter import MATTERS, Matter, MatterState
 from environment.configuration import Configuration, write_configuration
 from environment.messages import PerceptionRef
-from environment.ports import WriteEntries
+from environment.ports import WriteConnections, WriteEntries
 from environment.stores.opening import open_stores
 from tests.environment.stores.furnished import furnish
-from tests.environment.stores.making import NOON, entry, perception
+from tests.environment.stores.making import NOON, connection, entry, perception
 from tests.orchestration.cli.conftest import submind
 
 REF = PerceptionRef("p-1", NOON, "chat")
@@ -35,6 +35,9 @@ async def two(tmp_path: Path) -> tuple[Path, Path]:
             await stores.commit([FACTS.write(each.key, each) for each in (gone, bay, wrong)])
             matter = Matter("m-1", "Van 7 moves", MatterState.NEW, NOON, NOON, 0.5, [], 1, [], [])
             await stores.commit([MATTERS.write("m-1", matter), WriteEntries((entry(8),))])
+            joined = replace(van, edges=[Edge("e-1", "with", 0.5, NOON, REF)])
+            tie = connection("causes", "k-vans", "omega", label="vans")
+            await stores.commit([ENTITIES.write(van.key, joined), WriteConnections("causes", (tie,), (), ())])
             body = '{"attention": {"per_hour": 9}}'
             await stores.commit([write_configuration(Configuration(4, NOON + 4, "somebody", body))])
         await stores.close()
@@ -52,6 +55,8 @@ async def test_what_only_one_knows_is_told_by_kind(two: tuple[Path, Path]) -> No
         "facts: 0 in both, 1 only in A, 3 only in B",
         "entities: 1 in both, 0 only in A, 0 only in B",
         "  B  Van 7 moves (new, 1 lines)",
+        "edges: 0 in both, 0 only in A, 1 only in B",
+        "  B  causes to omega about vans",
         "  A  attention.per_hour: 3",
         "  B  attention.per_hour: 9",
     ):

@@ -1,11 +1,13 @@
 """``submind merge``: chosen memories of a mind, told to another that runs."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from actors.knowledge.fact import FACTS, FactStanding
+from actors.knowledge.fact import ENTITIES, FACTS, NAMES, FactStanding
+from environment.marks import MARKS, FeedbackMark, MarkKind
 from environment.messages import NewPerception
 from environment.stores.opening import open_stores
 from environment.stores.sqlite import open_stores as open_sqlite
@@ -54,7 +56,7 @@ async def test_what_is_said_of_somebody_comes_over_once_with_its_origin(
     assert first.labels["room"] == "yard"
     assert first.labels["origin"].startswith("other p-")
     again = await submind("merge", other, "--entity", "van 7", *at, "--json")
-    assert again.objects == [{"new": 0, "known": 2, "refused": 0, "wrong": 0, "beyond": 0}]
+    assert again.objects == [{"new": 0, "known": 2, "refused": 0, "wrong": 0, "beyond": 0, "corrected": 0}]
     assert len(await heard(gateway)) == 2
 
 
@@ -101,6 +103,28 @@ async def test_what_was_corrected_stays_behind(gateway: Any, at: list[str], othe
     done = await submind("merge", other, "--source", "chat", *at)
     assert done.err == "2 new, 1 wrong\n"
     assert LINES[0][1] not in {each.text for each in await heard(gateway)}
+
+
+async def test_corrections_come_over_once_with_who_made_them_where(
+    gateway: Any, at: list[str], other: str, tmp_path: Path
+) -> None:
+    stores = await open_stores(tmp_path / "other", "other")
+    entities = {one.name: one for one in (await ENTITIES.all_of(stores.collections)).values()}
+    van, heater = entities["Van 7"], next(one for name, one in entities.items() if "heater" in name)
+    said = [
+        FeedbackMark("k-1", van.key, MarkKind.CORRECT, NOON + 90, "olga", "location", value="dock 9"),
+        FeedbackMark("k-2", heater.key, MarkKind.CORRECT, NOON + 90, "olga", "location", value="room 3"),
+        FeedbackMark("k-3", van.key, MarkKind.CORRECT, NOON + 90, "olga", "price", value="9 EUR", undone=True),
+    ]
+    await stores.commit([MARKS.write(mark.id, mark) for mark in said])
+    await stores.close()
+    mine = replace(van, key="e-mine")
+    await gateway.stores.commit([ENTITIES.write(mine.key, mine), NAMES.write("van 7", mine.key)])
+    for told in ("2 new, 1 corrected\n", "3 known\n"):
+        assert (await submind("merge", other, "--entity", "van 7", *at)).err == told
+    ((_, mark),) = (await MARKS.all_of(gateway.stores.collections)).items()
+    assert (mark.target, mark.text, mark.value) == ("e-mine", "location", "dock 9")
+    assert mark.by.startswith("olga in other k-1")
 
 
 async def test_what_is_asked_wrongly_is_told_in_a_sentence(gateway: Any, at: list[str], other: str) -> None:
