@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -23,12 +23,14 @@ from environment.erasure import FORGOTTEN, ForgetState
 from environment.errors import StoreUnavailable
 from environment.following import CollectionFollower
 from environment.goals import GOALS
+from environment.identity import perception_seq
 from environment.messages import Instant, PerceptionRef
 from environment.packs import ALWAYS, INNATE, PACKS, PackSection
 from environment.ports import Stores
 
 T = TypeVar("T")
 _BATCH = 1000
+GIST_LEFT = "Only that is left of it: the lines themselves are not kept any more."
 _EMBEDDED = 64
 """Lines that are embedded at a time."""
 _PATIENCE = 4.0
@@ -82,13 +84,20 @@ class EpisodeFollower:
             if asks_usual(read):
                 reply = await _done(usual, read, self._index, await gists(self._stores.collections), now)
                 if reply is not None:
-                    return reply
+                    left = await self._left([part.perception for part in reply.parts])
+                    return replace(reply, text=reply.text + left)
             reply = await _done(answer, read, self._index, now, before)
         facts = await known_facts(question, self._stores.collections, now, before)
         if facts is None:
             return reply
-        last = await cited(self._stores, (fact.evidence[-1] for fact in facts.facts))
-        return with_facts(reply, facts, list(last.values()), now)
+        refs = [fact.evidence[-1] for fact in facts.facts]
+        told = replace(facts, text=facts.text + await self._left(refs))
+        return with_facts(reply, told, list((await cited(self._stores, refs)).values()), now)
+
+    async def _left(self, refs: Sequence[PerceptionRef]) -> str:
+        """What is said where none of the lines that something rests on is kept any more."""
+        said = [ref for ref in refs if perception_seq(ref.id)]
+        return f"\n{GIST_LEFT}" if said and not await cited(self._stores, said) else ""
 
     async def recall(self, text: str, k: int, now: Instant, filters: RecallFilters | None = None) -> list[Recollection]:
         """What was perceived that fits a question or a few words, best first. Raises ``StoreUnavailable``."""

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from actors.knowledge.fact import Contradiction, Fact, FactStanding, SleepReport
 from actors.knowledge.page import Belief, Neighbourhood
+from environment.identity import perception_seq
 from orchestration.cli.growing import By
 from orchestration.cli.options import Json
 from orchestration.cli.output import bar, clock, console, emit, tell
@@ -74,7 +75,8 @@ def _believed(one: Belief) -> Text:
         line = Text(f"  {clock(part.perception.time)} ", style="cyan").append(
             f"[{safe(part.perception.source)}] ", style="green"
         )
-        shown.append(line.append(safe(part.text) or part.perception.id, style=""))
+        gone = f"{part.perception.id}{', not kept any more' if perception_seq(part.perception.id) else ''}"
+        shown.append(line.append(safe(part.text) or gone, style=""))
     return Text("\n").join(shown)
 
 

@@ -2,14 +2,15 @@
 
 import pytest
 
-from actors.answering.episodes import EpisodeFollower
+from actors.answering.episodes import GIST_LEFT, EpisodeFollower
 from actors.answering.facts import known_facts
 from actors.effects import Commit
 from actors.events import Perceived, Started
 from actors.knowledge.core import KnowledgeCore
-from actors.knowledge.fact import Progress
+from actors.knowledge.fact import FACTS, HAPPENS, Fact, FactKind, Progress
 from actors.knowledge.settings import KnowledgeSettings
-from environment.messages import NewPerception
+from environment.identity import perception_id
+from environment.messages import NewPerception, PerceptionRef
 from environment.packs import PackSection, keep_packs
 from environment.stores.sqlite import open_stores
 
@@ -123,3 +124,17 @@ async def test_an_answer_begins_with_facts_and_cites_what_they_rest_on(stores):
     assert (part.perception.id, part.perception.source) == (ROOM.id, "pack a.csv: room 3")
     bare = EpisodeFollower(stores, 100, ())
     assert (await bare.answer("who moved van 7?", (), NOW)).text.startswith(("Said by", "I don't"))
+
+
+async def test_where_the_lines_are_not_kept_any_more_the_answer_says_so(stores):
+    who = EpisodeFollower(stores, 1000, ())
+    gist = Fact("f-9", "gate stuck", HAPPENS, "4 times since 3 March", FactKind.STANDARD, NOON, NOON, 0.8, 0.5,
+                [PerceptionRef(perception_id(1), NOON, "chat")], "r-9", NOON)  # fmt: skip
+    await stores.commit([FACTS.write(gist.key, gist)])
+    await stores.perceptions.append([NewPerception("chat", NOW, NOON, "Bo: the gate is stuck", trust=0.5)])
+    asked = ("where is van 7 now?", "how often was the gate stuck?")
+    for left in (False, True):
+        for one, told in zip(asked, ("van 7, location: yard", "4 times since 3 March"), strict=True):
+            text = (await who.answer(one, (), NOW)).text
+            assert (told in text, GIST_LEFT in text) == (True, left)
+        await stores.perceptions.erase(range(1, 12))
