@@ -25,7 +25,7 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, product
 from pathlib import Path
 
 from fact_month import BEGINS, DAY, KINDS, PLACES, STATES
@@ -280,12 +280,12 @@ def main() -> None:
         for kind in ("corrected", "denied"):
             for what in ("new", "told of"):
                 found[f"{way}: {kind}, {what}"] = share(total[f"{kind} {what}"], total[f"{kind} planted"])
-    for over in (0.0, 0.5):
+    for over, spoken in product((0.0, 0.5), ((3, 10, 40), (40, 90))):
         for faint in (0.0, KnowledgeSettings().faint):
             total = Counter()
-            for seed in range(4 * args.seeds):
-                total += asyncio.run(offered(seed, faint, over))
-            way = f"faint {faint:g}, {over:.0%} of the duties over: named"
+            for seed in range(2 * args.seeds):
+                total += asyncio.run(offered(seed, faint, over, spoken))
+            way = f"faint {faint:g}, {over:.0%} of the duties over, spoken of each {spoken[0]} days or more: named"
             found[f"{way}, still so"] = share(total["still so"], total["named"])
             found[f"{way}, of what could be"] = share(total["still so"], total["could be named"])
     print(json.dumps(found) if args.json else shown(found))

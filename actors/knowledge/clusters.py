@@ -247,14 +247,13 @@ class EpisodeClusters:
         for shared, cluster in self.sharing(source, terms):
             if shared < _ALIKE * whole or (_DENIED in weights) != (_DENIED in cluster.terms):
                 continue
-            if _another(said, cluster):
-                continue
             core = {term: weights.get(term) or self.weight(source, term) for term in cluster.core}
             if not (core and (rarest(weights) <= core.keys() or rarest(core) <= weights.keys())):
                 continue
             both = sum(weight for term, weight in core.items() if term in weights)
             alike = both / max(whole + sum(core.values()) - both, 1e-9)
-            best = max(best, (alike, cluster.id))
+            if (alike, cluster.id) > best and not _another(said, cluster):
+                best = alike, cluster.id
         return self.all.get(best[1])
 
     def touch(self, cluster: EpisodeCluster) -> None:

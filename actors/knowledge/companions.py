@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -56,39 +57,36 @@ class Timeline:
 
     def _surest(self, of: str, cases: Sequence[Instant], before: bool) -> Companion | None:
         least = max(_LEAST, math.ceil(_MOSTLY * len(cases)))
+        there = self._there(cases, before)
         sure: list[tuple[float, float, str, Companion]] = []
-        for span in _SPANS:
-            there = self._there(cases[: len(cases) - least + 1], span, before) - {of}
-            for key in there:
-                gaps = self._gaps(key, cases, span, before, len(cases) - least)
-                if len(gaps) >= least:
-                    controls = [at + days for at in cases for days in _CONTROLS if self._known(at + days)]
-                    usual = (len(self._gaps(key, controls, span, before, len(controls))) + 1) / (len(controls) + 2)
-                    gap, chance = median(gaps), len(there) * _tail(len(gaps), len(cases), usual)
-                    sure.append((chance, abs(gap), key, Companion(key, gap, len(gaps), len(cases))))
+        for key in [key for key, count in there.items() if count >= least and key != of]:
+            gaps = self._gaps(key, cases, before)
+            controls = [at + days for at in cases for days in _CONTROLS if self._ats[0] <= at + days <= self._ats[-1]]
+            chance = self._gaps(key, controls, before)
+            for span in _SPANS:
+                near = [gap for gap in gaps if abs(gap) < span]
+                usual = (sum(abs(gap) < span for gap in chance) + 1) / (len(controls) + 2)
+                if len(near) >= least:
+                    found = Companion(key, median(near), len(near), len(cases))
+                    sure.append((len(there) * _tail(len(near), len(cases), usual), abs(found.gap), key, found))
         return min(sure)[-1] if sure and min(sure)[0] < _CHANCE else None
 
-    def _there(self, cases: Iterable[Instant], span: float, before: bool) -> set[str]:
-        """What comes within a span of any of these times."""
-        found: set[str] = set()
+    def _there(self, cases: Iterable[Instant], before: bool) -> Counter[str]:
+        """What comes along with these times, and with how many."""
+        found: Counter[str] = Counter()
         for at in cases:
-            since, until = (at - span, at) if before else (at + _JUST, at + span)
-            found.update(key for _, key in self._all[bisect_left(self._ats, since) : bisect_left(self._ats, until)])
+            since, until = (at - _SPANS[-1], at) if before else (at + _JUST, at + _SPANS[-1])
+            found.update({key for _, key in self._all[bisect_left(self._ats, since) : bisect_left(self._ats, until)]})
         return found
 
-    def _gaps(self, key: str, cases: Sequence[Instant], span: float, before: bool, without: int) -> list[float]:
-        """By how much it comes later, for each of these times along with which it comes; none of more than so many."""
+    def _gaps(self, key: str, cases: Iterable[Instant], before: bool) -> list[float]:
+        """By how much it comes later, for each of these times along with which it comes."""
         times, found = self._times[key], []
-        for n, at in enumerate(cases):
+        for at in cases:
             nearest = bisect_left(times, at) - 1 if before else bisect_left(times, at + _JUST)
-            if 0 <= nearest < len(times) and abs(times[nearest] - at) < span:
+            if 0 <= nearest < len(times) and abs(times[nearest] - at) < _SPANS[-1]:
                 found.append(times[nearest] - at)
-            elif n - len(found) >= without:
-                break
         return found
-
-    def _known(self, at: Instant) -> bool:
-        return self._ats[0] <= at <= self._ats[-1]
 
 
 def _tail(came: int, of: int, chance: float) -> float:

@@ -14,7 +14,8 @@ class KnowledgeSettings(Section):
 
     packs: tuple[Path, ...] = ()
     """Files of what the mind is born with: Markdown, CSV with a line of names, JSON-LD. The process that leads reads
-    them when it starts and, where one has changed, within a minute; what is taken out is forgotten."""
+    them when it starts and, where one has changed, within a minute; what is taken out is forgotten. Others are added by
+    ``submind pack``."""
     pack_trust: Share = 0.9
     """Trust of what packs say, like ``gateway.intake.trust`` of sources."""
     pack_sections: int = Field(default=2000, ge=1, le=100_000)
