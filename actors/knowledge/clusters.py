@@ -64,8 +64,6 @@ class EpisodeCluster:
     """Of the least trusted line."""
     evidence: list[PerceptionRef]
     """The first, and the latest; bounded."""
-    perceptions: list[PerceptionRef]
-    """The one whose words are its text: it is forgotten with that."""
     times: list[Instant]
     """When it came: the latest of them, where lines that follow each other closely came once; bounded."""
     wordings: list[str] = field(default_factory=list)
@@ -75,6 +73,8 @@ class EpisodeCluster:
     lines: int = 1
     came: int = 1
     last: Instant = 0.0
+    perceptions: list[PerceptionRef] = field(default_factory=list)
+    """The one whose words are its text: it is forgotten with that."""
     by: dict[str, int] = field(default_factory=dict)
     """Of people, who said how often that it came; bounded."""
     gist: str = ""
@@ -164,18 +164,9 @@ class EpisodeClusters:
     def _begin(self, one: Perception, known: str, said: str, terms: list[str]) -> None:
         ref = PerceptionRef(one.id, one.time, one.source)
         numbers: list[str | None] = list(_NUMBER.findall(said))
-        made = EpisodeCluster(
-            derived(GISTS[:-1], one.id),
-            one.source,
-            said,
-            numbers,
-            {},
-            one.trust,
-            [ref],
-            [ref],
-            [one.time],
-            last=one.time,
-        )
+        key = derived(GISTS[:-1], one.id)
+        made = EpisodeCluster(key, one.source, said, numbers, {}, one.trust, [ref], [one.time], last=one.time)
+        made.perceptions = [ref]
         self.all[made.id] = made
         self._word(made, known, terms)
         self._changed[made.id] = self.moved[made.id] = None

@@ -23,7 +23,7 @@ _LEAST, _MOSTLY = 3, 0.6
 _JUST = 1e-3
 _CONTROLS = tuple(days * _DAY for days in range(-7, 8) if days)
 """The same time of other days: how often it comes there is chance, and what both share of day and week."""
-_CHANCE = 3e-4
+_CHANCE = 1e-3
 """How likely chance may have any of those that were looked at come along so often."""
 
 
