@@ -25,16 +25,16 @@ _MOVED = 0.7
 """Logarithm of the ratio of moves below which it says nothing: half or twice as much."""
 _WARM_UPS = (8, 120, 720, 480, 480)
 """Readings before each figure may surprise: the slow ones need more."""
+_ONCE = (1, *(n // 2 for n in _LASTING), 1, 1)
+"""Readings in a row in which one event shows, about; each figure has its own."""
 _COMMON = 3.4
 """Nats below which nothing is surprising."""
 _REST = 24
 """Readings in a row without surprise after which another alarm may be told."""
 _LEAST, _LEAST_MOVE = 0.003, 0.002
 """Share of the usual size below which differences say nothing."""
-_LEARNED = 15.0
-"""Nats: what surprises more is learned as if it surprised so much, lest one disaster hides the next."""
 _NEWS = 12
-"""Readings away after which one that was told of is learned again: before, it is the same event, learned once."""
+"""Readings away after which what surprises is learned again: before, it is the same event, learned once."""
 _CLIP, _CLIP_MOVE = 5.0, 10.0
 """Usual errors, and usual moves, as which a greater one counts where they are averaged: one spike is no new level."""
 _NEARBY = 3.0
@@ -141,7 +141,7 @@ class Deviations(msgspec.Struct):
         """Take in one finite number; an alarm where it surprises by ``bar`` nats, or the end of the last one."""
         forecast, value = self.forecast, reading.value
         if not forecast.seen:
-            self.tails = [TailFit(self.memory, warm_up) for warm_up in _WARM_UPS]
+            self.tails = [TailFit(self.memory, *each) for each in zip(_WARM_UPS, _ONCE, strict=True)]
             self.last = self.smooth = self.least = self.most = value
             self.size = math.sqrt(abs(value))
             forecast.learn(value, reading.time, forecast.all(reading.time))
@@ -156,9 +156,9 @@ class Deviations(msgspec.Struct):
         surprises = [tail.surprise(figure) if figure >= least else 0.0 for tail, figure, least in telling]
         surprise = max(0.0, max(surprises) - math.log(len(surprises)))  # of so many the largest (Bonferroni)
         known = self.episode is not None and self.episode.away < _NEWS
-        most = _COMMON if known else _LEARNED
-        for tail, figure in zip(self.tails, figures, strict=True):
-            tail.learn(min(figure, tail.value(most)))
+        for tail, figure, each in zip(self.tails, figures, surprises, strict=True):
+            if not known or each < _COMMON:
+                tail.learn(figure)
         returned = self._returned(reading, told, surprise)
         rested, self.quiet = self.quiet >= _REST, self._rest(surprise)
         drifted = self._drifted(value)

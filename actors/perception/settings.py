@@ -124,7 +124,7 @@ class PerceptionSettings(Section):
     """Percepts that may wait for the environment before no more perceptions are taken in."""
     resend_after: Seconds = 10.0
     """Time after which an unacknowledged post is repeated."""
-    false_alarms: float = Field(default=7e-4, gt=0, lt=0.1)
+    false_alarms: float = Field(default=1e-3, gt=0, lt=0.1)
     """Telemetry: an alarm is what had, by all that its series showed before, at most this chance at a reading."""
     readings: int = Field(default=8192, ge=8)
     """Telemetry: readings of a series after which what was seen before counts half."""

@@ -2,7 +2,7 @@
 
 Beyond a high quantile the excess of any variable is about generalised Pareto (Pickands, 1975; for streams: Siffer,
 Fouque, Termier and Largouet, 2017), here fitted by its first two moments. A series of heavy tails so asks more of a
-value than a steady one does.
+value than a steady one does. What was met as large before is no rarer than that, whatever the fit says.
 """
 
 import math
@@ -12,8 +12,9 @@ import msgspec
 _PER_OCTAVE = 4
 """Bins in which values are counted, for each doubling."""
 _LOWEST, _HIGHEST = -120, 2000
-_SHARE, _FEWEST = 0.1, 3
-"""Share of the values, and least number of them, of which the tail is made."""
+_SHARE, _ROOTS, _FEWEST = 0.1, 2.0, 3
+"""Share of the values of which the tail is made, at most so many square roots of their number; and the least number.
+A disaster or two do not hide the next: one event less than that of the largest values counts as its least."""
 _DOUBT = 10.0
 """Values that a light tail of scale ``_PRIOR`` thresholds counts for."""
 _PRIOR = 0.7
@@ -31,6 +32,8 @@ class TailFit(msgspec.Struct):
     """Values after which all counts are halved."""
     warm_up: int
     """Values before the first that may surprise."""
+    once: int = 1
+    """Values in a row that one event makes large: more of them are needed to know how often it comes."""
     counts: dict[int, float] = {}
     total: float = 0.0
     seen: int = 0
@@ -52,19 +55,13 @@ class TailFit(msgspec.Struct):
         excess = (value - self.threshold) / self.scale
         if self.shape > _EXPONENTIAL:
             excess = math.log1p(self.shape * excess) / self.shape
-        return excess - math.log(self.share)
-
-    def value(self, surprise: float) -> float:
-        """The value that surprises so much, as far as that is known."""
-        if self.seen < self.warm_up:
-            return math.inf
-        beyond = max(0.0, surprise + math.log(self.share))
-        excess = math.expm1(self.shape * beyond) / self.shape if self.shape > _EXPONENTIAL else beyond
-        return self.threshold + excess * self.scale
+        place = _place(value)
+        met = sum(n for at, n in self.counts.items() if at >= place) - self.once
+        return min(excess - math.log(self.share), math.log(self.total / met) if met > 0 else math.inf)
 
     def learn(self, value: float) -> None:
         """Count one value."""
-        place = max(_LOWEST, min(_HIGHEST, math.floor(math.log2(max(value, 1e-300)) * _PER_OCTAVE)))
+        place = _place(value)
         self.counts[place] = self.counts.get(place, 0.0) + 1.0
         self.total += 1.0
         self.seen += 1
@@ -77,11 +74,14 @@ class TailFit(msgspec.Struct):
         self.stale = 0
         above: list[tuple[float, float]] = []
         count = 0.0
+        fewest = min(_FEWEST + self.once - 1, self.total / 2)
         for place in sorted(self.counts, reverse=True):
-            if count >= max(_FEWEST, _SHARE * self.total):
+            if count >= max(fewest, min(_SHARE * self.total, _ROOTS * math.sqrt(self.total))):
                 break
             count += self.counts[place]
-            above.append((2 ** ((place + 0.5) / _PER_OCTAVE), self.counts[place]))
+            if count < fewest:
+                continue
+            above.append((2 ** ((place + 0.5) / _PER_OCTAVE), self.counts[place] if above else count))
             self.threshold = 2 ** (place / _PER_OCTAVE)
         self.share = min(1.0, count / self.total)
         prior = _PRIOR * self.threshold
@@ -91,3 +91,7 @@ class TailFit(msgspec.Struct):
         variance = (sum(e * e * n for e, n in excess) + 2 * _DOUBT) / known - mean * mean
         self.shape = max(0.0, min(_HEAVIEST, (1 - mean * mean / variance) / 2 if variance > 0 else 0.0))
         self.scale = mean * prior * (1 - self.shape)
+
+
+def _place(value: float) -> int:
+    return max(_LOWEST, min(_HIGHEST, math.floor(math.log2(max(value, 1e-300)) * _PER_OCTAVE)))

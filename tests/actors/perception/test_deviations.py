@@ -128,7 +128,23 @@ def test_the_tail_of_a_known_law_is_known():
         tail.learn(chance.expovariate(1.0))
     for surprise in (4.0, 7.0, 9.0):
         assert tail.surprise(surprise) == pytest.approx(surprise, abs=1.2)
-        assert tail.surprise(tail.value(surprise)) == pytest.approx(surprise, abs=0.01)
+
+
+def test_what_falls_off_again_and_again_is_told_at_first_only():
+    found = alarms(run([10 + i % 170 + e for i, e in enumerate(noise(20_000, 0.0, 0.3))]))
+    told = [at for at, alarm in found if alarm.kind is not Deviation.DRIFT]
+    assert 1 <= len([at for at in told if at < 2000]) <= 6
+    assert len([at for at in told if at >= 2000]) <= 18_000 * RATE
+
+
+def test_a_second_disaster_of_the_same_size_is_told_as_well():
+    values = noise(4000, 420, 6)
+    values[1500] = values[3500] = 1e6
+    assert [at for at, _ in alarms(run(values))] == [1500, 3500]
+
+
+def test_who_remembers_next_to_nothing_takes_any_number_all_the_same():
+    assert alarms(run([*noise(2000), 1e6], Deviations(8)))[-1][0] == 2000
 
 
 numbers = st.one_of(st.floats(-1e150, 1e150), st.floats(-10, 10), st.sampled_from([0.0, 1.0, 5e-324, -1e150]))
