@@ -16,7 +16,7 @@ from actors.knowledge.pack_files import read_packs
 from environment.identity import derived
 from environment.packs import PACKS, PackSection, keep_packs, source_of
 from orchestration.cli.failure import MISUSED, Failure
-from orchestration.cli.options import HERE, DataDir, Json, MindFile, StoreAddress
+from orchestration.cli.options import HERE, DataDir, Group, Json, MindFile, StoreAddress
 from orchestration.cli.output import console, emit
 from orchestration.cli.safety import safe
 from orchestration.loading import load_settings
@@ -26,12 +26,7 @@ if TYPE_CHECKING:
     from environment.stores.movable import Movable
     from orchestration.settings import Settings
 
-app = typer.Typer(add_completion=False)
-pack = typer.Typer(add_completion=False, no_args_is_help=True, help="Innate knowledge of a mind that lives.")
-app.add_typer(pack, name="pack")
 
-
-@pack.command()
 def add(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Markdown, CSV or JSON-LD; its name names the pack.")],
     mind: MindFile = None,
@@ -54,7 +49,6 @@ def add(
     console().print(safe(asyncio.run(run())))
 
 
-@pack.command()
 def remove(
     name: Annotated[str, typer.Argument(metavar="NAME", help="As `submind pack list` names it.")],
     mind: MindFile = None,
@@ -75,7 +69,6 @@ def remove(
     console().print(f"{safe(name)}: {gone} sections went; a mind that runs forgets them within a minute")
 
 
-@pack.command("list")
 def listing(mind: MindFile = None, data_dir: DataDir = HERE, store: StoreAddress = None, json: Json = False) -> None:
     """List the packs of a mind: version, sections, facts that rest on them, and whether they were added."""
 
@@ -120,3 +113,6 @@ def _names(settings: Settings) -> set[str]:
 def _version(sections: list[PackSection]) -> str:
     """The same for packs that say the same."""
     return derived("v", *sorted(one.id for one in sections))[2:10]
+
+
+pack = Group("Innate knowledge of a mind that lives.", {"add": add, "list": listing, "remove": remove})
