@@ -11,20 +11,21 @@ from array import array
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import islice
 from sys import intern
 
 import numpy as np
 from numpy.typing import NDArray
 
+from environment.episodes.beside import LinesBeside
 from environment.episodes.company import Company
 from environment.episodes.words import compounds, stems
 from environment.identity import perception_id
 from environment.messages import Instant, Perception, PerceptionRef
 
 _K1, _B = 1.2, 0.4
-_NEAR, _FAR = 0.6, 0.3
-"""What a word counts in the line before or after, and in those two away; 1 in the line itself."""
 _MONOLOGUE = 0.4
 """What a line counts beside another of the same voice: the records of a machine explain each other less than talk."""
 _VOICE = 1.5
@@ -35,6 +36,11 @@ _BLOCK = 1024
 """Vectors that are made whole at a time: they fit the cache."""
 _LONGEST_NAME = 3
 """Words of who speaks, in front of a colon."""
+_MANY = 65_536
+"""Vectors from which two threads share the work."""
+_EQUAL = 1e-5
+"""Scores that differ by less are taken for equal."""
+_NOWHERE = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,52 +91,31 @@ class EpisodeMatch:
     """Further ones that its neighbours have."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Beside:
-    """Of each line those before and after it, one and two away: their places, and how much each counts, 0..1.
-
-    The place is the number of lines where there is none.
-    """
-
-    near: tuple[tuple[NDArray[np.intp], NDArray[np.float32]], ...]
-    far: tuple[tuple[NDArray[np.intp], NDArray[np.float32]], ...]
-    norm: NDArray[np.float32]
-    """Length in its window of lines, for BM25."""
-
-    def window(self, values: NDArray[np.float32], near: float, far: float) -> NDArray[np.float32]:
-        """A figure of each line and, weighted, of those beside it. ``values``: one more than lines, the last 0."""
-        total = values[:-1].copy()
-        for weight, sides in ((near, self.near), (far, self.far)):
-            if weight:
-                for places, counts in sides:
-                    total += weight * counts * values[places]
-        return total
-
-
 class EpisodeIndex:
     """The last ``most`` perceptions with words, and what is pinned beside them.
 
     Guarantees: bounded; what was forgotten is not found; the same perceptions and terms give the same answer. A line
-    takes its text and some 400 bytes, and one byte for each component of its vector. Not for several threads at once.
+    takes its text, some 200 bytes, and one byte for each component of its vector. Not for several threads at once.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._held: list[Episode] = []
-        self._base = 0
-        """Place of the first of these: places are given out in order, and never again."""
-        self._dead = 0
-        """How many of these, at the front, were forgotten."""
-        self._before, self._after = array("q"), array("q")
-        self._counts = array("f")
-        """How much each line and the one before it count for each other."""
-        self._lengths, self._times = array("H"), array("d")
+        self.lines = LinesBeside()
+        """Which stand beside each other."""
+        self._texts, self._ends = bytearray(), array("q")
+        """All texts, and how much was ever written there when each was."""
+        self._cut = 0
+        """How much of that is gone."""
+        self._seqs, self._times, self._trusts = array("q"), array("d"), array("d")
+        self._sources, self._authors = list[str](), list[str]()
         self._words: defaultdict[str, array[int]] = defaultdict(_places)
         self._voices: defaultdict[str, array[int]] = defaultdict(_places)
-        self._company = Company()
+        self.company = Company()
+        """Who speaks with whom."""
         self._pinned: dict[str, int] = {}
         """Places of what is pinned, by id."""
-        self._beside: _Beside | None = None
+        self._innate: dict[int, Episode] = {}
+        """The same by place."""
         self._vectors: NDArray[np.int8] = np.zeros((0, 0), np.int8)
         self._scales = array("f")
         """Of each vector that is there, in the order of places."""
@@ -138,7 +123,7 @@ class EpisodeIndex:
         """Sequence number of the last perception that was added."""
 
     def __len__(self) -> int:
-        return len(self._held) - self._dead
+        return len(self.lines)
 
     def add(self, perceptions: Iterable[Perception]) -> None:
         """Take in more of the log, in its order; what was taken in before is passed over."""
@@ -155,82 +140,84 @@ class EpisodeIndex:
 
         What it costs is for what is new, or fell out with what was perceived when it was pinned.
         """
-        front = self._base + self._dead
+        front = self.lines.front
         for name in [each for each, place in self._pinned.items() if each not in episodes or place < front]:
             self._withdraw(self._pinned.pop(name))
         for name, one in episodes.items():
             if name not in self._pinned:
-                self._pinned[name] = self._base + len(self._held)
-                self._append(replace(one, seq=self.cursor), -1, 0.0, math.nan)
+                self._pinned[name] = place = self.lines.next
+                self._innate[place] = replace(one, seq=self.cursor)
+                self._append(self._innate[place], -1, 0.0, math.nan)
 
     def _withdraw(self, place: int) -> None:
         """Nothing finds a line any more; it goes when its turn comes."""
-        at = place - self._base
-        if at >= self._dead:
-            for term in dict.fromkeys(self._held[at].terms):
+        gone, row = self._innate.pop(place), place - self.lines.base
+        if row >= self.lines.dead:
+            for term in dict.fromkeys(gone.terms):
                 self._words[term].remove(place)
-            self._held[at] = replace(self._held[at], text="")
-            if at < len(self._scales):
-                self._scales[at] = 0.0
-            self._beside = None
+            if row < len(self._scales):
+                self._scales[row] = 0.0
 
     def forget(self, up_to: int) -> None:
         """What has a lower sequence number is kept no longer."""
-        self._drop(bisect_left(self._held, up_to, self._dead, key=lambda one: one.seq) - self._dead)
+        self._drop(self._below(up_to))
+
+    def _below(self, seq: int) -> int:
+        """How many lines have a lower sequence number."""
+        return bisect_left(self._seqs, seq, self.lines.dead) - self.lines.dead
 
     def _add(self, perception: Perception, text: str) -> None:
         source, author = intern(perception.source), intern(perception.labels.get("author", ""))
         episode = Episode(perception.seq, perception.time, source, text, perception.trust, author)
-        place = self._base + len(self._held)
         talk = perception.text is not None  # readings answer nobody
-        before, counts = self._company.heard(source, perception.time, place) if talk else -1, 0.0
-        if before < self._base:
+        before = self.company.heard(source, perception.time, self.lines.next) if talk else -1
+        counts = 0.0
+        if before < self.lines.front:
             before = -1
         else:
-            other = self._held[before - self._base]
-            counts = _MONOLOGUE if (other.source, other.author) == (source, author) else 1.0
-            if self._after[before - self._base] < 0:
-                self._after[before - self._base] = place
+            row = before - self.lines.base
+            counts = _MONOLOGUE if (self._sources[row], self._authors[row]) == (source, author) else 1.0
         self._append(episode, before, counts, perception.time)
 
-    def _append(self, episode: Episode, before: int, counts: float, time: Instant) -> None:
-        place, terms = self._base + len(self._held), episode.terms
-        self._counts.append(counts)
-        self._held.append(episode)
-        self._before.append(before)
-        self._after.append(-1)
-        self._lengths.append(max(1, len(terms)))
-        self._times.append(time)
+    def _append(self, one: Episode, before: int, counts: float, time: Instant) -> None:
+        place, terms = self.lines.next, one.terms
+        self.lines.append(before, counts, max(1, len(terms)))
+        self._texts += b"" if one.id else one.text.encode("utf-8", "surrogatepass")
+        columns = self._seqs, self._times, self._trusts, self._sources, self._authors, self._ends
+        for column, value in zip(
+            columns, (one.seq, time, one.trust, one.source, one.author, self._cut + len(self._texts)), strict=True
+        ):
+            column.append(value)  # type: ignore[attr-defined]
         for term in dict.fromkeys(terms):
             self._words[intern(term)].append(place)
-        for term in sorted(episode.voice):
+        for term in sorted(one.voice):
             self._voices[intern(term)].append(place)
-        self._beside = None
 
     def _drop(self, count: int) -> None:
         """Let the oldest lines go; what they leave goes with that of others, in one go."""
         if count <= 0:
             return
-        self._beside = None
-        self._dead += count
-        if self._dead <= max(64, len(self) // 8):
+        self.lines.dead += count
+        if self.lines.dead <= max(64, len(self) // 8):
             return
-        dead, self._base, self._dead = self._dead, self._base + self._dead, 0
-        for column in (self._held, self._before, self._after, self._counts, self._lengths, self._times, self._scales):
+        dead = self.lines.compact()
+        end = self._ends[dead - 1]
+        del self._texts[: end - self._cut]
+        self._cut = end
+        for column in (self._seqs, self._times, self._trusts, self._sources, self._authors, self._ends, self._scales):
             del column[:dead]
         self._vectors = self._vectors[dead:].copy()
         for postings in (self._words, self._voices):
             for term in list(postings):
                 held = postings[term]
-                del held[: bisect_left(held, self._base)]
+                del held[: bisect_left(held, self.lines.base)]
                 if not held:
                     del postings[term]
 
-    def _having(self, postings: Mapping[str, array[int]], term: str) -> NDArray[np.intp]:
-        """Lines with a term, oldest first."""
+    def _having(self, postings: Mapping[str, array[int]], term: str) -> NDArray[np.int64]:
+        """Places of lines with a term, oldest first; for use before any comes or goes."""
         held = postings.get(term)
-        places = np.array(held if held is not None else (), np.intp) - (self._base + self._dead)
-        return places[np.searchsorted(places, 0) :]
+        return np.frombuffer(held, np.int64)[len(held) - self._count(postings, term) :] if held else _NOWHERE
 
     def rarity(self, term: str) -> float:
         """How telling a term is (its inverse document frequency); one that nobody used is as telling as can be."""
@@ -252,41 +239,46 @@ class EpisodeIndex:
 
     def _count(self, postings: Mapping[str, array[int]], term: str) -> int:
         held = postings.get(term, ())
-        return len(held) - bisect_left(held, self._base + self._dead)
+        return len(held) - bisect_left(held, self.lines.front)
 
     def episode(self, line: int) -> Episode:
         """What stands there; lines are numbered from 0, the oldest first, until the next is added or forgotten."""
-        return self._held[self._dead + line]
+        row = self.lines.dead + line
+        if (innate := self._innate.get(self.lines.base + row)) is not None:
+            return innate
+        begin = self._ends[row - 1] - self._cut if row else 0
+        text = self._texts[begin : self._ends[row] - self._cut].decode("utf-8", "surrogatepass")
+        seq, time, trust = self._seqs[row], self._times[row], self._trusts[row]
+        return Episode(seq, time, self._sources[row], text, trust, self._authors[row])
 
     def times(self) -> NDArray[np.float64]:
         """Event time of each line; of what is of no time no number."""
-        return np.array(self._times[self._dead :])
+        return np.array(self._times[self.lines.dead :])
 
-    def neighbours(self, line: int) -> list[int]:
-        """The lines beside it in its conversation, at most two each way, in their order."""
-        beside = self._sides()
-        found = {int(places[line]) for side in (beside.near, beside.far) for places, _ in side}
-        return sorted(found - {len(self), line})
+    def of_source(self, source: str) -> NDArray[np.bool_]:
+        """``(lines,)``: which came from there."""
+        kept = islice(self._sources, self.lines.dead, None)
+        return np.fromiter((one == source for one in kept), np.bool_, len(self))
 
     def scores(self, weights: Mapping[str, float]) -> NDArray[np.float32]:
         """``(lines,)``: how well each matches the terms, each with its weight, by words."""
-        beside, n = self._sides(), len(self)
-        total = np.zeros(n, np.float32)
+        total = np.zeros(len(self), np.float32)
         for term, weight in weights.items():
             if not self.knows(term):
                 continue
-            has = np.zeros(n + 1, np.float32)
-            has[self._having(self._words, term)] = 1.0
-            often = beside.window(has, _NEAR, _FAR)
-            often[self._having(self._voices, term)] += _VOICE
-            total += weight * self.rarity(term) * (_K1 + 1) * often / (often + beside.norm)
+            often = self.lines.spread(self._having(self._words, term))
+            often[self._having(self._voices, term) - self.lines.front] += _VOICE
+            lines = np.flatnonzero(often > 0)
+            often = often[lines]
+            norm = _K1 * (1 - _B + _B * self.lines.norm(lines))
+            total[lines] += weight * self.rarity(term) * (_K1 + 1) * often / (often + norm)
         return total
 
     def having(self, terms: Collection[str]) -> NDArray[np.float32]:
         """``(lines,)``: the share of the terms that each has itself."""
         total = np.zeros(len(self), np.float32)
         for term in terms:
-            total[self._having(self._words, term)] += 1 / len(terms)
+            total[self._having(self._words, term) - self.lines.front] += 1 / len(terms)
         return total
 
     def find(self, weights: Mapping[str, float], k: int = 50, before: int | None = None) -> list[EpisodeMatch]:
@@ -295,74 +287,72 @@ class EpisodeIndex:
         ``before``: only those with a lower sequence number.
         """
         scores = self.scores(weights)
-        if before is not None:
-            scores = scores[: bisect_left(self._held, before, self._dead, key=lambda one: one.seq) - self._dead]
-        lines = np.flatnonzero(scores > 0)
-        best = lines[np.lexsort((-lines, -np.round(scores[lines].astype(np.float64), 6)))][:k]
         known = {term for term in weights if self.knows(term)}
-        return [self.match(int(line), float(scores[line]), known) for line in best]
+        scores = scores if before is None else scores[: self._below(before)]
+        return [self.match(line, float(scores[line]), known) for line in best(scores, scores > 0, k)]
 
     def match(self, line: int, score: float, terms: set[str]) -> EpisodeMatch:
         """A line, with which of the terms it and those beside it have."""
-        own = frozenset(terms.intersection(self.episode(line).terms) | (terms & self.episode(line).voice))
-        near = {term for other in self.neighbours(line) for term in self.episode(other).terms} & terms
-        return EpisodeMatch(self.episode(line), score, own, frozenset(near - own))
-
-    def _sides(self) -> _Beside:
-        if self._beside is None:
-            n, first = len(self), self._base + self._dead
-            counts = np.append(np.array(self._counts[self._dead :], np.float32), np.float32(0))
-            near, far = [], []
-            for column in (self._before, self._after):
-                places = np.array(column[self._dead :], np.intp) - first
-                side = np.append(np.where(places < 0, n, places), n)
-                kin = counts if column is self._before else counts[side]
-                near.append((side[:n], kin[:n]))
-                far.append((side[side][:n], (kin * kin[side])[:n]))
-            lengths = np.append(np.array(self._lengths[self._dead :], np.float32), np.float32(0))
-            window = _Beside(tuple(near), tuple(far), lengths).window(lengths, _NEAR, _FAR)
-            norm = _K1 * (1 - _B + _B * window / max(float(window.mean()) if n else 1.0, 1.0))
-            self._beside = _Beside(tuple(near), tuple(far), norm)
-        return self._beside
+        one = self.episode(line)
+        own = frozenset(terms.intersection(one.terms) | (terms & one.voice))
+        near = {term for other in self.lines.neighbours(line) for term in self.episode(other).terms} & terms
+        return EpisodeMatch(one, score, own, frozenset(near - own))
 
     def lacking(self, most: int) -> tuple[int, list[str]]:
         """The texts of the oldest lines that have no vector yet, at most so many, and the place of the first."""
-        self._scales.extend([0.0] * (self._dead - len(self._scales)))  # forgotten before they had any
+        dead = self.lines.dead
+        self._scales.extend([0.0] * (dead - len(self._scales)))  # forgotten before they had any
         begin = len(self._scales)
-        return self._base + begin, [one.text for one in self._held[begin : begin + most]]
+        rows = range(begin, min(begin + most, len(self._ends)))
+        return self.lines.base + begin, [self.episode(row - dead).text for row in rows]
 
     def give(self, place: int, vectors: NDArray[np.float32]) -> None:
         """The vectors ``(n, dim)`` of what ``lacking`` told; those of lines forgotten since are passed over.
 
         Kept in 8 bits: a cosine moves by some thousandths.
         """
-        vectors = vectors[self._base + len(self._scales) - place :]
+        vectors = vectors[self.lines.base + len(self._scales) - place :]
         if not len(vectors):
             return
         begin, end = len(self._scales), len(self._scales) + len(vectors)
         if end > len(self._vectors):
-            grown = np.zeros((max(end, len(self._vectors) * 5 // 4), vectors.shape[1]), np.int8)
-            grown[: len(self._vectors)] = self._vectors.reshape(len(self._vectors), -1) if len(self._vectors) else 0
+            grown = np.zeros((max(end, len(self._vectors) * 9 // 8), vectors.shape[1]), np.int8)
+            grown[: len(self._vectors)] = self._vectors if len(self._vectors) else 0
             self._vectors = grown
         scales = np.maximum(np.abs(vectors).max(axis=1), 1e-12) / 127
         self._vectors[begin:end] = np.rint(vectors / scales[:, None]).astype(np.int8)
         self._scales.extend(scales.tolist())
 
+    def fit(self, dim: int) -> None:
+        """Let go of vectors of another length: another embedder made them."""
+        if self._vectors.shape[1] not in {0, dim}:
+            self._vectors, self._scales = np.zeros((0, 0), np.int8), array("f")
+
     def cosines(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
         """``(lines,)``: how near each is in meaning to a unit vector; 0 of those without a vector."""
-        n, held = len(self), max(0, len(self._scales) - self._dead)
-        own = np.zeros(n + 1, np.float32)
-        whole = np.empty((_BLOCK, len(vector)), np.float32)
-        for begin in range(0, held, _BLOCK):
-            block = self._vectors[self._dead + begin : self._dead + min(begin + _BLOCK, held)]
-            np.copyto(whole[: len(block)], block)
-            np.dot(whole[: len(block)], vector, out=own[begin : begin + len(block)])
-        own[:held] *= np.array(self._scales[self._dead :], np.float32)
-        return own[:n]
+        dead = self.lines.dead
+        held = max(0, len(self._scales) - dead)
+        own = np.zeros(len(self), np.float32)
+
+        def fill(begin: int, end: int) -> None:
+            whole = np.empty((_BLOCK, len(vector)), np.float32)
+            for at in range(begin, end, _BLOCK):
+                block = self._vectors[dead + at : dead + min(at + _BLOCK, end)]
+                np.copyto(whole[: len(block)], block)
+                np.dot(whole[: len(block)], vector, out=own[at : at + len(block)])
+
+        half = held // 2 if held > _MANY else 0
+        with ThreadPoolExecutor(1) as beside:  # numpy lets go of the interpreter meanwhile
+            first = beside.submit(fill, 0, half) if half else None
+            fill(half, held)
+            if first:
+                first.result()
+        own[:held] *= np.frombuffer(self._scales, np.float32)[dead:]
+        return own
 
     def alike(self, line: int, others: Sequence[int], least: float) -> list[int]:
         """Which of other lines, by their position in the list, mean the same as one; without a vector none does."""
-        rows = self._dead + np.array([line, *others], np.intp)
+        rows = self.lines.dead + np.array([line, *others], np.intp)
         there = np.flatnonzero(rows < len(self._scales))
         if not there.size or there[0]:
             return []
@@ -371,13 +361,18 @@ class EpisodeIndex:
         cosines = vectors[1:] @ vectors[0] / np.maximum(norms[1:] * norms[0], 1e-12)
         return [int(one) for one in there[1:][cosines >= least] - 1]
 
-    def with_neighbours(self, values: NDArray[np.float32], weight: float) -> NDArray[np.float32]:
-        """``(lines,)``: a figure of each line and, weighted, of those right before and after it."""
-        return self._sides().window(np.append(values, np.float32(0)), weight, 0.0)
+
+def best(scores: NDArray[np.float32], fits: NDArray[np.bool_], most: int) -> list[int]:
+    """The best of the lines that fit, best first, of equals the latest."""
+    lines = np.flatnonzero(fits)
+    if len(lines) > most:
+        some = scores[lines]
+        lines = lines[some >= np.partition(some, -most)[-most] - _EQUAL]
+    return [int(line) for line in lines[np.lexsort((-lines, -np.round(scores[lines].astype(np.float64), 5)))]][:most]
 
 
 def _places() -> array[int]:
-    return array("Q")
+    return array("q")
 
 
 def _told(perception: Perception) -> str:

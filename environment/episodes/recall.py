@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from environment.episodes.index import Episode, EpisodeIndex
+from environment.episodes.index import Episode, EpisodeIndex, best
 from environment.episodes.when import Period, event_in, period
 from environment.episodes.words import STOPWORDS, compounds, stems, telling
 from environment.messages import Instant, PerceptionRef
@@ -149,7 +149,7 @@ def recall(
     beside = set(stems(cue.period.event)) if cue.period else set()
     words = index.scores({term: _EVENT_WORD if term in beside else 1.0 for term in cue.terms})
     cosines = index.cosines(vector) if vector is not None and vector.any() else np.zeros(len(index), np.float32)
-    meaning = _standard(index.with_neighbours(cosines, _BESIDE))
+    meaning = _standard(index.lines.with_neighbours(cosines, _BESIDE))
     near = _nearness(cue.period, times)
     guessed = cue.period is not None and cue.period.event != ""
     score = _standard(words) + _MEANING * meaning + (_GUESSED if guessed else _TIME) * near
@@ -159,7 +159,7 @@ def recall(
     found: list[Recollection] = []
     rows: list[int] = []
     said: dict[str, int] = {}
-    for line in _best(score, fits, _SPARE * k):
+    for line in best(score, fits, _SPARE * k):
         text = _NUMBER.sub("#", index.episode(line).text.casefold())
         twin = said.get(text, next(iter(index.alike(line, rows, _ALIKE)), None))
         if twin is not None:
@@ -171,14 +171,6 @@ def recall(
             rows.append(line)
             found.append(_told(index, cue, line, float(score[line]), float(cosines[line]), near[line] == 1))
     return _within(found, filters.budget)
-
-
-def _best(score: NDArray[np.float32], fits: NDArray[np.bool_], most: int) -> list[int]:
-    """The best of the lines that fit, best first, of equals the latest."""
-    lines = np.flatnonzero(fits)
-    if len(lines) > most:
-        lines = lines[np.argpartition(-score[lines], most)[:most]]
-    return [int(line) for line in lines[np.lexsort((-lines, -np.round(score[lines], 5)))]]
 
 
 def _standard(values: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -205,7 +197,7 @@ def _passing(index: EpisodeIndex, times: NDArray[np.float64], filters: RecallFil
     if filters.until is not None:
         passing &= times < filters.until
     if filters.source is not None:
-        passing &= np.fromiter((index.episode(n).source == filters.source for n in range(len(times))), np.bool_)
+        passing &= index.of_source(filters.source)
     return passing
 
 
@@ -222,7 +214,7 @@ def _told(index: EpisodeIndex, cue: Cue, line: int, score: float, cosine: float,
         meaning=cosine,
         when=cue.period.said if cue.period and timed else "",
         who=" ".join(_words(cue, cue.people & one.voice)),
-        around=tuple(_quoted(index.episode(other)) for other in index.neighbours(line)),
+        around=tuple(_quoted(index.episode(other)) for other in index.lines.neighbours(line)),
     )
 
 
