@@ -171,14 +171,16 @@ class Collection(Generic[T]):
             return None
 
     async def all_of(
-        self, collections: Collections, prefix: str = "", page: int = 1000, unread: list[str] | None = None
+        self, collections: Collections, prefix: str = "", unread: list[str] | None = None, having: str = ""
     ) -> dict[str, T]:
-        """All values whose keys begin so, in the order of their keys.
+        """All values whose keys begin so, in the order of their keys; ``having``: only those that hold that text.
 
         What ``read`` cannot read is left out, its key put into ``unread``; without that it is raised, as by ``value``.
         """
         found: dict[str, T] = {}
-        async for each in scanned(collections, self.name, prefix, page):
+        async for each in scanned(collections, self.name, prefix):
+            if having.encode() not in each.body:
+                continue
             value = self.value(each) if unread is None else self.read(each)
             if value is not None:
                 found[each.key] = value
@@ -188,7 +190,7 @@ class Collection(Generic[T]):
 
 
 async def scanned(
-    collections: Collections, name: str, prefix: str = "", page: int = 1000
+    collections: Collections, name: str, prefix: str = "", page: int = 4096
 ) -> AsyncGenerator[Document, None]:
     """All documents of a collection whose keys begin so, in the order of their keys, read a page at a time."""
     after = ""

@@ -129,7 +129,7 @@ def _statements(asked: str) -> Iterator[str]:
 async def _meant(claim: FactClaim, collections: Collections) -> list[Fact]:
     """The facts that a claim with something left open is about."""
     if claim.subject == _ANY:
-        return [fact for fact in await _every(collections) if fact.relation == claim.relation]
+        return [fact for fact in await _every(collections, claim.relation) if fact.relation == claim.relation]
     entity = await entity_of(collections, claim.value if claim.subject == _SOUGHT else claim.subject)
     if entity is None:
         return []
@@ -151,8 +151,8 @@ async def _of(entity: str, collections: Collections) -> list[Fact]:
     return list((await FACTS.all_of(collections, f"{entity}/")).values())
 
 
-async def _every(collections: Collections) -> list[Fact]:
-    return list((await FACTS.all_of(collections)).values())
+async def _every(collections: Collections, having: str = "") -> list[Fact]:
+    return list((await FACTS.all_of(collections, having=having)).values())
 
 
 def _offered(facts: list[Fact], at: Instant, now: Instant) -> list[Fact]:

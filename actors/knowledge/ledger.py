@@ -44,17 +44,14 @@ class FactLedger:
         self.progress = progress
         self.contradictions = dict(contradictions)
         self.facts: dict[str, dict[str, Fact]] = {}
+        self.count = 0
+        """Facts kept."""
         self._of: dict[str, dict[str, None]] = {}
         self._changed: dict[str, Fact | None] = {}
         self._disputed: dict[str, None] = {}
         for fact in facts.values():
             self.keep(fact)
         self._changed.clear()
-
-    @property
-    def count(self) -> int:
-        """Facts kept."""
-        return sum(map(len, self.facts.values()))
 
     def cited(self, perception: str) -> list[Fact]:
         """The facts for which a perception is evidence."""
@@ -311,7 +308,9 @@ class FactLedger:
 
     def keep(self, fact: Fact) -> None:
         """Hold it, whatever else is held."""
-        self.facts.setdefault(fact.entity, {})[fact.id] = fact
+        of = self.facts.setdefault(fact.entity, {})
+        self.count += fact.id not in of
+        of[fact.id] = fact
         for ref in fact.evidence:
             self._of.setdefault(ref.id, {})[fact.key] = None
         self._changed[fact.key] = fact
@@ -320,6 +319,7 @@ class FactLedger:
         """Know it no more."""
         kept = self.facts[fact.entity]
         del kept[fact.id]
+        self.count -= 1
         if not kept:
             del self.facts[fact.entity]
         for ref in fact.evidence:

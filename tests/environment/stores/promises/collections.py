@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from environment.collections import Collection, Document, RemoveDocument, WriteDocument
+from environment.collections import Collection, Document, RemoveDocument, WriteDocument, scanned
 from environment.errors import ChangesGone, FencedOut, Outlived, SequenceGap, StaleRevision
 from environment.ports import WriteEntries, WriteState, WriteTrace
 from tests.environment.stores.making import NOON, document, entry, trace, vector
@@ -51,7 +51,9 @@ class CollectionPromises:
         await stores.commit([NOTES.write("b", ("b", 3)), NOTES.write("a/1", ("one", 10))])
         assert await NOTES.get(stores.collections, "a/1") == ("one", 10)
         assert await NOTES.get(stores.collections, "c") is None
-        assert await NOTES.all_of(stores.collections, "a/", page=1) == {"a/1": ("one", 10), "a/2": ("two", 2)}
+        assert await NOTES.all_of(stores.collections, "a/") == {"a/1": ("one", 10), "a/2": ("two", 2)}
+        assert await NOTES.all_of(stores.collections, "a/", having="tw") == {"a/2": ("two", 2)}
+        assert [one.key async for one in scanned(stores.collections, NOTES.name, "a/", page=1)] == ["a/1", "a/2"]
         await stores.commit([NOTES.remove("a/1")])
         assert list(await NOTES.all_of(stores.collections)) == ["a/2", "b"]
 
