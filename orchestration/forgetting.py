@@ -74,6 +74,8 @@ class ForgetRun:
             return replace(record, state=ForgetState.RUNNING)
         if record.state is ForgetState.SWEEPING:
             await self.stores.scrub()
+            for file in self.data_dir.glob("episodes.*") if self.data_dir else ():  # made of the log, and made again
+                file.unlink(missing_ok=True)
             return replace(record, state=ForgetState.DONE, done=self.wall())
         eraser = Eraser(self.stores, record.scope, fence)
         holds = (await HOLDS.all_of(self.stores.collections)).values()

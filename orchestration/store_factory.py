@@ -65,6 +65,11 @@ def settled(settings: Settings) -> Settings:
     return settings.model_copy(update={"store": store})
 
 
+def index_file(settings: Settings, data_dir: Path) -> Path | None:
+    """Where what is recalled from is kept; None for a mind on a cluster: nobody could forget it in all such places."""
+    return None if embedded_in(settings, data_dir) is None else data_dir / "episodes.index"
+
+
 def log_file(settings: Settings, data_dir: Path) -> Path:
     """The file that is written to whenever perceptions are appended: whoever waits for them watches it."""
     directory = embedded_in(settings, data_dir)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import InitVar, dataclass, replace
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from actors.answering.usual import asks_usual, gists, usual
 from actors.substrate.errors import SubstrateError
 from actors.substrate.ports import Embedder
 from environment.episodes.index import Episode, EpisodeIndex
+from environment.episodes.kept import IndexStamp, load, save
 from environment.episodes.question import Question, asked_by
 from environment.episodes.recall import Cue, RecallFilters, Recollection, recall
 from environment.erasure import FORGOTTEN, ForgetState
@@ -33,6 +35,8 @@ _BATCH = 1000
 GIST_LEFT = "Only that is left of it: the lines themselves are not kept any more."
 _EMBEDDED = 64
 """Lines that are embedded at a time."""
+_LOOKS = 60
+"""Looks at the log after which the index is written anew."""
 _PATIENCE = 4.0
 """Seconds that who asks waits for vectors; lines that have none by then are found by their words."""
 
@@ -45,7 +49,8 @@ class EpisodeFollower:
     log has forgotten. What those who speak to the mind have asked is no answer to anything, and left out. One question
     is answered at a time.
 
-    Without an ``embedder`` everything goes by words; ``query_prefix`` stands before what is looked for there.
+    Without an ``embedder`` everything goes by words; ``query_prefix`` stands before what is looked for there. ``kept``:
+    a file from which the index goes on; who has an embedder, and is told to ``keep``, writes it.
     """
 
     _stores: Stores
@@ -53,6 +58,7 @@ class EpisodeFollower:
     interlocutors: InitVar[Sequence[str]]
     _embedder: Embedder | None = None
     _query_prefix: str = ""
+    kept: Path | None = None
 
     def __post_init__(self, interlocutors: Sequence[str]) -> None:
         self._packs = CollectionFollower(PACKS, self._stores.collections, _BATCH)
@@ -65,6 +71,11 @@ class EpisodeFollower:
         self._cursor = 0
         self._forgot = 0
         """How often something was forgotten on request."""
+        self._forgetting = False
+        """Whether more was asked for."""
+        self._unread = self.kept
+        self._written, self._looks = (0, 0), _LOOKS
+        """How many lines are in the file, the last perception there, and looks at the log since it was written."""
         self._innate: dict[str, Episode] = {}
         self._pinned = 0
         """Changes of packs that these are as of."""
@@ -118,6 +129,8 @@ class EpisodeFollower:
         with suppress(SubstrateError, TimeoutError):
             async with asyncio.timeout(_PATIENCE):
                 (vector,) = await self._embedder.embed([self._query_prefix + gist])
+                async with self._lock:
+                    self._index.fit(vector.size)
                 while await self._embed(self._embedder):
                     pass
         return vector
@@ -130,11 +143,42 @@ class EpisodeFollower:
                     await self._catch_up()
                 while self._meant and self._embedder and await self._embed(self._embedder):
                     pass
+                if self.kept and self._embedder:
+                    async with self._lock:
+                        await self._write(self.kept, self._embedder.dim)
             await asyncio.sleep(every)
+
+    async def _write(self, file: Path, dim: int) -> None:
+        """Keep the index in the file as it is by now, where that was not done of late and nobody is to be forgotten."""
+        self._looks += 1
+        await self._follow()
+        now = len(self._index), self._cursor
+        stamp = await self._stamp(self._cursor, dim) if self._looks >= _LOOKS and now != self._written else None
+        if stamp is not None and not self._forgetting:
+            self._written, self._looks = now, 0
+            with suppress(OSError):  # it is made of the log again
+                await _done(save, self._index, stamp, file)
+
+    async def _stamp(self, seq: int, dim: int) -> IndexStamp | None:
+        """What an index is of that read the log up to there; None where that perception is gone."""
+        found = await self._stores.perceptions.read(seq - 1, 1)
+        if not found or found[0].seq != seq:
+            return None
+        return IndexStamp(self._most, self._interlocutors, self._forgot, seq, found[0].received, dim)
+
+    async def _begin(self, file: Path) -> None:
+        """Go on from what was kept, where that is of this log."""
+        found = await _done(load, file, self._most, self._embedder.dim if self._embedder else 0)
+        if found is not None and found[0] == await self._stamp(found[0].seq, found[0].dim):
+            stamp, self._index = found
+            self._cursor, self._written, self._looks = stamp.seq, (len(self._index), stamp.seq), 0
 
     async def _catch_up(self, before: int | None = None) -> None:
         """Read the log up to its end; what it has from ``before`` on may be left for later."""
         await self._follow()
+        if self._unread:
+            await self._begin(self._unread)
+            self._unread = None
         log = self._stores.perceptions
         head = await log.head()
         head = head if before is None else min(head, before - 1)
@@ -154,6 +198,7 @@ class EpisodeFollower:
         """Begin anew where something was forgotten on request, and take over packs that changed."""
         records = (await self._requests.current(ALWAYS)).values()
         forgot = sum(record.state is ForgetState.DONE for record in records)
+        self._forgetting = not all(record.state in {ForgetState.DONE, ForgetState.REFUSED} for record in records)
         if forgot != self._forgot:
             self._index, self._cursor, self._forgot = EpisodeIndex(self._most), 0, forgot
         sections = await self._packs.current(ALWAYS)

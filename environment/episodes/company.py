@@ -19,7 +19,9 @@ _LOOKED = 8
 
 
 @dataclass(slots=True)
-class _Voice:
+class Voice:
+    """When somebody was heard: last, with the place of that line, and first; and how often."""
+
     place: int
     time: Instant
     first: Instant
@@ -36,7 +38,7 @@ class Company:
 
     def __init__(self, most: int = 4096) -> None:
         self._most = most
-        self._voices: dict[str, _Voice] = {}
+        self._voices: dict[str, Voice] = {}
         """The one heard last stands last."""
         self._heard = 0
         """How many sources were ever heard."""
@@ -45,20 +47,20 @@ class Company:
 
     def heard(self, source: str, time: Instant, place: int) -> int:
         """Take in a line; the place of the one before it, -1 where there is none. Places grow."""
-        own = self._voices.pop(source, None) or _Voice(-1, time, time)
+        own = self._voices.pop(source, None) or Voice(-1, time, time)
         self._heard += not own.count
         before = own.place if own.place >= 0 and abs(time - own.time) < _BESIDE else -1
         other = self._answered(source, own, time)
-        self._voices[source] = _Voice(place, time, own.first, own.count + 1)
+        self._voices[source] = Voice(place, time, own.first, own.count + 1)
         if len(self._voices) > self._most:
             del self._voices[next(iter(self._voices))]
         if len(self._pairs) > 16 * self._most:
             self._pairs = Counter(dict(self._pairs.most_common(8 * self._most)))
         return max(before, other)
 
-    def _answered(self, source: str, own: _Voice, time: Instant) -> int:
+    def _answered(self, source: str, own: Voice, time: Instant) -> int:
         """The last line of those in company."""
-        about: list[tuple[str, _Voice]] = []
+        about: list[tuple[str, Voice]] = []
         for name in reversed(self._voices):
             if len(about) == _LOOKED or abs(time - self._voices[name].time) >= _BESIDE:
                 break

@@ -38,7 +38,7 @@ from orchestration.membership.backends import coordination_of
 from orchestration.membership.ports import Coordination
 from orchestration.placement.errors import PlacementError
 from orchestration.settings import Settings
-from orchestration.store_factory import embedded_in, log_file, settled
+from orchestration.store_factory import embedded_in, index_file, log_file, settled
 from orchestration.telemetry import names
 from orchestration.view.mind import MindView
 from orchestration.view.status import MindState
@@ -120,6 +120,7 @@ class Host(ServingProcess):
             acknowledged=lambda: int(intake.figures()["perceptions_acknowledged_total"]),
             limit_hits=self._limit_hits,
             substrate=_described(settings.substrate),
+            index=index_file(settings, self.data_dir),
         )
         for name, keep in (("access", self.access.keep), ("episodes", self.view.keep)):
             self._owned.callback(asyncio.create_task(keep(), name=name).cancel)

@@ -6,6 +6,7 @@ from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from actors.answering.answer import NOTHING_YET, Reply
@@ -72,6 +73,8 @@ class ViewContext:
     """Sources that speak to the mind: what they ask answers nothing."""
     query_prefix: str = ""
     """Put before what somebody looks for, where the embedder tells that from what is found."""
+    index: Path | None = None
+    """Where what questions are answered from is kept from one process to the next; None: nowhere."""
 
 
 async def _waited(work: Coroutine[Any, Any, T]) -> AsyncGenerator[T | None, None]:
@@ -128,12 +131,9 @@ class MindView:
         self._loops = CollectionFollower(LOOPS, kept, batch)
         self.matter_tail = MatterTail(kept, self.settings.changes)
         """What changes in matters and open loops, to be followed."""
+        around = self._around
         self._episodes = EpisodeFollower(
-            stores,
-            self.settings.episodes,
-            self._around.interlocutors,
-            embedder,
-            self._around.query_prefix,
+            stores, self.settings.episodes, around.interlocutors, embedder, around.query_prefix, around.index
         )
 
     def now(self) -> Instant:

@@ -56,7 +56,7 @@ from orchestration.runtime.worker.timer_slack import PUNCTUAL, set_timer_slack
 from orchestration.runtime.worker.together import JointStores
 from orchestration.runtime.worker.watch import LogWatch
 from orchestration.settings import Settings, SettingsUpdate
-from orchestration.store_factory import log_file, open_patiently
+from orchestration.store_factory import index_file, log_file, open_patiently
 from orchestration.telemetry import names
 from orchestration.telemetry.logs import configure_logs
 from orchestration.telemetry.tracing.span_recorder import SpanRecorder
@@ -139,7 +139,8 @@ async def live(orders: ActorOrders, restarts: int, configured: SettingsUpdate | 
     substrate, embedder = await thinking(orders, stores, accounts)
     keeping: asyncio.Task[None] | None = None
     if any(plan.faculty.answers for plan in orders.plans):
-        episodes = EpisodeFollower(stores, settings.view.episodes, settings.perception.interlocutors)
+        kept = index_file(settings, run.data_dir)
+        episodes = EpisodeFollower(stores, settings.view.episodes, settings.perception.interlocutors, kept=kept)
         substrate = AnsweringSubstrate(
             substrate, episodes, run.clock.now, model=settings.substrate.kind != "extractive"
         )

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from actors.answering.episodes import EpisodeFollower
 from actors.substrate.embedding import WordLlamaEmbedder
 from actors.substrate.errors import SubstrateUnavailable
 from environment.episodes.recall import RecallFilters
+from environment.erasure import FORGOTTEN, ForgetRecord, ScopeKind, scope_of
 from environment.goals import GOALS, GoalLayer, StandingGoal
 from environment.packs import PackSection, keep_packs
 from environment.stores.sqlite import open_stores
@@ -158,6 +160,34 @@ async def test_what_packs_say_is_found_and_cited_with_its_section_and_gone_with_
     await keep_packs(stores, [other], 0)
     assert await texts(follower, "gurgles red tap") == []
     assert await texts(follower, "graphite") == [other.text]
+
+
+async def keeping(follower):
+    with suppress(TimeoutError):
+        await asyncio.wait_for(follower.keep(0.001), 0.5)
+
+
+async def test_the_next_process_goes_on_from_the_index_that_this_one_kept(stores, tmp_path):
+    file, asked = tmp_path / "episodes.index", ForgetRecord("r", scope_of(ScopeKind.SOURCE, ["x"], "salt"), NOON, "ops")
+    first = EpisodeFollower(stores, 100, ("boss",), WordLlamaEmbedder(), kept=file)
+    while not file.exists():
+        await keeping(first)
+    await stores.perceptions.append([perception(20_000, text="a nurse came")])
+    for patterns, embedder, goes_on in (
+        (("boss",), WordLlamaEmbedder(), True),
+        (("boss",), None, True),
+        ((), None, False),  # of other lines, so it is made anew
+    ):
+        later = EpisodeFollower(stores, 100, patterns, embedder, kept=file)
+        assert await texts(later, "nurse") == ["a nurse came"]
+        assert await texts(later, "boiler") == ["the boiler hums"]
+        assert (later._written == first._written) is goes_on
+    file.unlink()
+    await stores.commit([FORGOTTEN.write("r", asked)])
+    later = EpisodeFollower(stores, 100, (), WordLlamaEmbedder(), kept=file)
+    await keeping(later)
+    assert later._cursor
+    assert not file.exists()
 
 
 async def test_a_pack_is_of_no_time(stores):
