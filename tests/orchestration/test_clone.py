@@ -132,7 +132,7 @@ async def test_a_running_mind_is_cloned_and_both_live_on_apart(tmp_path):
         before = numbers(source)
         done = await submind("clone", "twin", "--data-dir", here.data_dir, "--to", there.data_dir, "--rate", "0")
         assert done.code == 0, done.err
-        assert len(source.acknowledged) > len(before)
+        await source.until(len(before) + 1)
         await source.end()
         assert not (there.data_dir / "audit.log").exists()
         await asyncio.to_thread(there.start)

@@ -34,7 +34,7 @@ def handled(module):
     functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == "handle"]
     patterns = [n for function in functions for n in ast.walk(function) if isinstance(n, ast.MatchClass)]
     events = {kind.__name__ for kind in actors.events.Event.__args__}
-    return {ast.unparse(pattern.cls) for pattern in patterns} & events
+    return {ast.unparse(pattern.cls).rpartition(".")[2] for pattern in patterns} & events
 
 
 @pytest.mark.parametrize("name", CORES)

@@ -7,7 +7,7 @@ import pytest
 from environment.configuration import read_configurations
 from environment.errors import FencedOut, MoveRefused, StoreUnavailable
 from environment.messages import NewPerception
-from environment.ports import LAST_EPOCH, WriteLevel, WriteState
+from environment.ports import LAST_EPOCH, WriteLevel, WriteState, WriteTrace
 from environment.stores import copying, paging
 from environment.stores.copying import MARGIN, Copy, differences, margin, tally
 from tests.environment.stores.furnished import GivingOut, furnish, opening
@@ -73,7 +73,7 @@ async def test_the_mind_lives_on_in_its_new_house(old, opened):
     (forgotten,) = await new.perceptions.append([perception(3, key="old-1")])
     assert forgotten.new  # its perception was forgotten, and so was the key
     standing = (await new.traces.get([trace(2).id]))[trace(2).id]
-    await new.commit([copying.WriteTrace(revision(standing, "control", "in the new store"))])
+    await new.commit([WriteTrace(revision(standing, "control", "in the new store"))])
     assert [r.version for r in await new.traces.revisions(standing.id)] == [1, 2]
 
 
@@ -83,7 +83,7 @@ async def test_a_version_keeps_the_level_it_was_written_with(old, opened):
     of = trace(2).id  # made conscious after it was written, at another level
     for stores in (old, new):
         standing = (await stores.traces.get([of]))[of]
-        await stores.commit([copying.WriteTrace(revision(standing, "control", "later"))])
+        await stores.commit([WriteTrace(revision(standing, "control", "later"))])
     assert await new.traces.revisions(of) == await old.traces.revisions(of)
     assert (await new.traces.revisions(of))[0].level == trace(2).level
 
@@ -121,7 +121,7 @@ async def test_a_house_in_which_somebody_lives_is_refused(old, opened, there):
     if there == "perceptions":
         await new.perceptions.append([perception(1)])
     elif there == "traces":
-        await new.commit([copying.WriteTrace(trace(1))])
+        await new.commit([WriteTrace(trace(1))])
     else:
         await new.commit([WriteState("causes", b"")])
     with pytest.raises(MoveRefused, match=there):

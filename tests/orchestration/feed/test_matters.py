@@ -11,6 +11,7 @@ from actors.matters.matter import LOOPS, MATTERS, Matter, MatterLine, MatterStat
 from actors.matters.settings import MattersSettings
 from actors.peers import PeerDirectory
 from actors.substrate.embedding import WordLlamaEmbedder
+from actors.substrate.settings import SubstrateSettings
 from environment.collections import Document, WriteDocument
 from environment.messages import PerceptionRef
 from tests.environment.stores.making import NOON
@@ -81,7 +82,7 @@ async def test_what_another_version_wrote_in_a_form_of_its_own_is_left_out(feed)
         told = [await anext(events), await anext(events)]
     assert [(one["kind"], one["id"]) for one in told] == [("closed", "m-0"), ("matter", "m-1a")]
     notes = []
-    sections, alone = (MattersSettings(),), PeerDirectory()
+    sections, alone = (MattersSettings(), SubstrateSettings()), PeerDirectory()
     given = WordLlamaEmbedder(), feed.stores, notes.append, 0, alone, lambda _: ()
     core = await FACULTY.build(BuildContext("matters", (), (), sections, *given))
     assert core.describe().figures["matters_open"] == 1
