@@ -16,6 +16,8 @@ _SPACE = re.compile(r"\s+")
 _LONGEST_WORD = 48
 _TELLING = 4
 _ENDS = frozenset(".!?")
+_LEVELS = frozenset("TRACE DEBUG INFO NOTICE WARN WARNING ERROR CRITICAL ALERT EMERGENCY SEVERE FATAL PANIC LOG".split())
+"""What a line declares itself to be: of what it is about they say nothing."""
 _GAPS = {"Cc", "Zl", "Zp", "Zs"}
 """Categories of what is not printed but parts words: control characters and spaces other than the usual one."""
 
@@ -95,7 +97,8 @@ def read(text: str) -> Wording:
         masked = low if low.isalpha() or not _DIGIT.search(low) else "#"
         words.append(masked)
         name = ""
-        if len(raw) <= _LONGEST_WORD and low not in STOPWORDS:
+        field = text[match.end() : match.end() + 1] == "="  # so is what a logger calls a value
+        if len(raw) <= _LONGEST_WORD and low not in STOPWORDS and raw not in _LEVELS and not field:
             if raw[0].isupper() and end >= 0 and text[end] not in _ENDS:
                 name = low
                 if previous_name:

@@ -117,3 +117,8 @@ def test_the_cost_of_reading_is_linear(unit):
 )
 def test_durations_in_words(seconds, words):
     assert span(seconds) == words
+
+
+def test_a_level_and_the_name_of_a_field_are_no_terms():
+    assert read("WARN token refreshed service=auth user=u261").terms == ("token", "refreshed", "auth", "u261")
+    assert "error" in read("an error of the pump").terms
