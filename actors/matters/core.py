@@ -324,7 +324,7 @@ class MattersCore(Inward):
             author=self.name,
             kind=ThoughtKind.RESULT,
             text=text,
-            time=now,
+            time=lines[0].perception.time if settled else now,
             at=now,
             vector=vector,
             salience=TOLD if settled else min(line.salience for line in lines),

@@ -16,7 +16,9 @@ _SPACE = re.compile(r"\s+")
 _LONGEST_WORD = 48
 _TELLING = 4
 _ENDS = frozenset(".!?")
-_LEVELS = frozenset("TRACE DEBUG INFO NOTICE WARN WARNING ERROR CRITICAL ALERT EMERGENCY SEVERE FATAL PANIC LOG".split())
+_LEVELS = frozenset(
+    "TRACE DEBUG INFO NOTICE WARN WARNING ERROR CRITICAL ALERT EMERGENCY SEVERE FATAL PANIC LOG".split()
+)
 """What a line declares itself to be: of what it is about they say nothing."""
 _GAPS = {"Cc", "Zl", "Zp", "Zs"}
 """Categories of what is not printed but parts words: control characters and spaces other than the usual one."""

@@ -33,7 +33,7 @@ _SECRET_TEXT = re.compile(
     r"|(?<![a-z0-9_-])submind_(?=[a-z0-9_-]*(?-i:[A-Z0-9]))[a-z0-9_-]{43}(?![a-z0-9_-])"  # ours, and no metric
     r"|(?<![a-z0-9_-])eyj[a-z0-9_-]{8,}\.[a-z0-9_-]{8,}\.[a-z0-9_-]{8,}"  # JWT
 )
-_QUIET = ("uvicorn.access", "uvicorn.error", "httpx", "httpcore", "asyncio", "cassandra")
+_QUIET = ("uvicorn.access", "uvicorn.error", "httpx", "httpcore", "asyncio", "cassandra", "faiss.loader")
 _LEAST_SECRET = 8
 _SAY_EVERY = 60.0
 """Seconds between two sentences about a log that cannot be written."""

@@ -63,6 +63,7 @@ def test_a_makeshift_that_was_asked_after_is_settled_by_the_end_of_just_that() -
     world.tell(Broadcast(entry(1, of=reminder), trace(reminder)), NOON + 12 * HOUR)
     assert not world.line("Kerr: drip of bed 7 replaced", NOON + 13 * HOUR, "bed 7", "drip", salience=0.1)
     (settled,) = world.line("Moss: drain of bed 7 fixed", NOON + 14 * HOUR, "bed 7", "drain", salience=0.1)
+    assert settled.time == NOON + 14 * HOUR
     assert settled.text.startswith("Settled: Pell: bed 7's drain leaks")
 
 
