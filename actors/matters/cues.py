@@ -47,6 +47,7 @@ _SAID = re.compile(
     rf"|(?=in\s+{_NUMBER}\s+(?:minute|hour|day|week)s?\b))",
 )
 """Where a time begins that a promise names without a word of what is due."""
+_WITHIN = re.compile(rf"\bwithin(?=\s+{_NUMBER}\s+(?:minute|hour|day|week)s?\b)", re.IGNORECASE)
 _SPAN = re.compile(rf"in\s+{_NUMBER}\s+\w+$", re.IGNORECASE)
 _ME = re.compile(r"\b(?:i|i'm|i've|i'd|my|me|mine|we|our|us|hello|hi|dear|regards|thanks?|bless)\b", re.IGNORECASE)
 _ANYONES = re.compile(r"\W*(?:how|what|where|why|which|can|should|is|are|do|does|did)\b", re.IGNORECASE)
@@ -101,9 +102,10 @@ class CueReader:
 
     def due(self, text: str, time: Instant) -> Due | None:
         """What is owed by a time that lies ahead of ``time``, at most ``ahead`` seconds."""
-        for sentence in _SENTENCE.split(text):
-            if _HABIT.search(sentence):
+        for clause in _SENTENCE.split(text):
+            if _HABIT.search(clause):
                 continue
+            sentence = _WITHIN.sub("in", clause)
             promised, asked = self._promised(sentence), bool(self._request.search(sentence))
             for found in self._due.finditer(sentence):
                 if found[0].lower() in {"until", "till"} and not promised and not asked:
@@ -111,12 +113,12 @@ class CueReader:
                 after = found.start() if self._parts.match(sentence, found.start()) else found.end()
                 said = self._time(sentence[after:], time)
                 if said is not None and not self._denied(sentence, found.start()):
-                    return Due(sentence, said[0], asked and not promised, said[1])
+                    return Due(clause, said[0], asked and not promised, said[1])
             part = self._parts.search(sentence) if promised or asked else None
-            vowed = _SAID.finditer(sentence) if self._vowed(sentence) else ()
+            vowed = _SAID.finditer(sentence) if self._vowed(sentence) or (asked and sentence != clause) else ()
             for start in (*([part.start()] if part else ()), *(found.end() for found in vowed)):
                 if (said := self._time(sentence[start:], time)) is not None:
-                    return Due(sentence, said[0], asked and not promised, said[1])
+                    return Due(clause, said[0], asked and not promised, said[1])
         return None
 
     def asks(self, text: str) -> str:

@@ -37,6 +37,8 @@ READER = CueReader(MattersSettings())
         ("well, we'll be seeing them tomorrow, I guess", None, False),
         ("this will be a very long rest period tonight", None, False),
         ("it will be delivered tonight", "03 22:00", False),
+        ("please send photographs within 48 hours.", "05 10:00", True),
+        ("replies within 48 hours are usual", None, False),
         ("would you like the purge tonight?", None, False),
     ],
 )
