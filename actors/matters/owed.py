@@ -11,7 +11,7 @@ from actors.matters.matter import LOOPS, REMINDERS, OpenLoop
 from actors.matters.settings import MattersSettings
 from actors.running import FadingCounts
 from actors.submind.composing import apart, clock_time
-from actors.submind.linking import Rarity, answers
+from actors.submind.linking import Rarity, answers, soon
 from actors.substrate.sentences import is_numbered, mentions, speaker, words
 from environment.episodes.words import STOPWORDS
 from environment.identity import derived
@@ -116,9 +116,12 @@ class Owed:
     def _answer(self, thought: Thought, rarity: Rarity) -> list[Effect]:
         """What others say to a question, or of what it names; who only promises to see to it gets as long again."""
         effects: list[Effect] = []
+        said, begun = frozenset(thought.associations), thought.time - soon(thought)
         for key, asked in list(self._asking.items()):
             if key not in self._loops:
                 del self._asking[key]
+            elif asked.time < begun and said.isdisjoint(asked.associations):
+                continue  # most are: looking closer would cost more than all else
             elif self._loops[key].asked and answers(thought, asked, rarity, self._settings.join):
                 if self._reader.hands_on(thought.text) or _others(thought.associations, asked.associations):
                     continue

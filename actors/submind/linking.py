@@ -176,6 +176,11 @@ def answers(line: Thought, asked: Thought, rarity: Rarity, least: float) -> bool
     return room and bool(mine) and 0 <= apart <= (_CALLED if named else _NEXT)
 
 
+def soon(line: Thought) -> float:
+    """Seconds after which it ``answers`` only what is about the same: longer where one can tell who speaks."""
+    return _CALLED if _who(source_of(line), line.text)[1] else _REPLY
+
+
 @lru_cache(_REMEMBERED)
 def _asking(text: str) -> bool:
     """Whether a line begins with a question."""
