@@ -21,6 +21,7 @@ from actors.matters.matter import (
     join,
     linked_to,
     merge,
+    most_salient,
     part,
     settled_text,
     split,
@@ -135,7 +136,7 @@ class MattersCore(Inward):
         cue = self._reader.settles(trace.thought.text, [each.text for each in matter.lines], all_of=True)
         said = any(cue in each.text.lower() for each in matter.lines)
         cites = {perception.id for perception in trace.thought.perceptions[1:]}  # of what it says that it is over
-        worst = max(matter.lines, key=lambda each: (each.salience, each.trace))
+        worst = most_salient(matter.lines)
         alarms = {matter.lines[0].perception.id, worst.perception.id}
         settles = bool(cue) and (not cites.isdisjoint(alarms) if cites else not said)
         ends = settles and matter.open

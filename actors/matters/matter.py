@@ -1,6 +1,7 @@
 """What is kept of a matter and of an open loop, and how a line joins one. Pure values: time is given."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -217,6 +218,11 @@ def linked_to(matter: Matter, line: MatterLine) -> list[MatterLine]:
     return [each for each in matter.lines if each.trace in gone]
 
 
+def most_salient(lines: Iterable[MatterLine]) -> MatterLine:
+    """The most salient of some lines; of equals always the same."""
+    return max(lines, key=lambda each: (each.salience, each.trace))
+
+
 def part(matter: Matter, gone: list[MatterLine]) -> None:
     """Take lines out of a matter, not the first one, with the end and the title that they gave it."""
     matter.lines = [line for line in matter.lines if line not in gone]
@@ -230,7 +236,7 @@ def part(matter: Matter, gone: list[MatterLine]) -> None:
 
 def split(lines: list[MatterLine], key: str, why: str, now: Instant) -> Matter:
     """The matter that lines of another make, the first of which says why."""
-    worst = max(lines, key=lambda each: (each.salience, each.trace))
+    worst = most_salient(lines)
     return Matter(
         id=key,
         title=title_of(worst.text),

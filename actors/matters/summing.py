@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from actors.effects import Effect, Generate, WakeAt
 from actors.events import Event, Generated
-from actors.matters.matter import Matter, MatterLine, title_of
+from actors.matters.matter import Matter, MatterLine, most_salient, title_of
 from actors.matters.settings import MattersSettings
 from actors.submind.budget import Allowance
 from actors.submind.composing import clock_time
@@ -58,7 +58,7 @@ class Summaries:
         return matter
 
     def _request(self, matter: Matter) -> Request:
-        worst = max(matter.lines, key=lambda each: (each.salience, each.trace))
+        worst = most_salient(matter.lines)
         others = [line for line in matter.lines if line is not worst][-_MOST:]
         memories = (self._material(Role.MEMORY, line, matter) for line in others)
         return Request(Act.SUM_UP, self._name, (self._material(Role.EVENT, worst, matter), *memories))

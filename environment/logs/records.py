@@ -42,12 +42,7 @@ _FIELD: Final = 200
 
 def unframed(text: str) -> str:
     """What a perceived text says without a logger's frame, which all lines of that logger share; as it is without."""
-    if text.startswith("{"):
-        with suppress(ValueError, RecursionError):
-            value = json.loads(text)
-            found = from_object(value, 0.0) if isinstance(value, dict) else None
-            return text if found is None else found.text
-    return taken_apart(text, 0.0).text
+    return (_from_json(text, 0.0) or taken_apart(text, 0.0)).text
 
 
 def taken_apart(line: str, now: Instant, zone: tzinfo | None = None) -> Stamped:
@@ -74,16 +69,19 @@ def from_object(value: Mapping[str, Any], now: Instant, zone: tzinfo | None = No
     return _inside(found, now, zone) if found is not None and message == "log" else found  # as Docker keeps lines
 
 
-def _inside(said: Stamped, now: Instant, zone: tzinfo | None) -> Stamped:
-    """What a container said, which may be a record of its own, with a time of its own."""
-    now, text = now if said.time is None else said.time, said.text
-    found = None
+def _from_json(text: str, now: Instant, zone: tzinfo | None = None) -> Stamped | None:
+    """``from_object`` of a text; None where it is none."""
     if text.startswith("{"):
         with suppress(ValueError, RecursionError):
             value = json.loads(text)
-            found = from_object(value, now, zone) if isinstance(value, dict) else None
-    if found is None:
-        found = _record(text, now, zone) or stamped(text, now, zone)
+            return from_object(value, now, zone) if isinstance(value, dict) else None
+    return None
+
+
+def _inside(said: Stamped, now: Instant, zone: tzinfo | None) -> Stamped:
+    """What a container said, which may be a record of its own, with a time of its own."""
+    now, text = now if said.time is None else said.time, said.text
+    found = _from_json(text, now, zone) or _record(text, now, zone) or stamped(text, now, zone)
     return Stamped(said.time if found.time is None else found.time, found.text)
 
 

@@ -102,14 +102,16 @@ class _Merging:
             async with connected(at, _PATIENCE) as client, aclosing(self._new(name, mind, client)) as told:
                 async for receipt in client.perceive_many(told, refused=self._refused):
                     self.counts["new" if receipt.new else "known"] += 1
+                signed = [one.by for one in await client.marks()] if self._corrections else []
                 for mark, entity in self._corrections:
-                    await self._correct(client, mark, entity, f"{name} {mark.id}")
+                    origin = f"{name} {mark.id}"
+                    if any(origin in by for by in signed):
+                        self.counts["known"] += 1
+                    else:
+                        await self._correct(client, mark, entity, origin)
 
     async def _correct(self, client: MindClient, mark: FeedbackMark, entity: str, origin: str) -> None:
         """Say what was corrected there, once this mind knows of what."""
-        if any(origin in one.by for one in await client.marks()):
-            self.counts["known"] += 1
-            return
         for pause in _PAUSES:
             with suppress(NotFound):
                 await client.correct(entity, mark.text, mark.value, f"{mark.by} in {origin}")
