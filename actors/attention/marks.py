@@ -61,9 +61,12 @@ class StandingMutes:
         """
         shift = self._taste.shift(thought, settings.taste)
         barred = salience_of(level) < settings.worth if shift > 0 else critical(thought)
-        if barred or not 0 < level < 1:
-            return level
-        return 1 / (1 + (1 - level) / level * math.exp(-shift))
+        return level if barred else lifted(level, shift)
+
+
+def lifted(level: float, shift: float) -> float:
+    """A level with so many log odds more."""
+    return 1 / (1 + (1 - level) / level * math.exp(-shift)) if shift and 0 < level < 1 else level
 
 
 def critical(thought: Thought) -> bool:

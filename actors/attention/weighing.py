@@ -1,10 +1,9 @@
 """What a trace is worth as a candidate, and what made it so."""
 
-import math
 from collections.abc import Mapping, Sequence
 
 from actors.attention.inhibition import Inhibition
-from actors.attention.marks import StandingMutes, critical
+from actors.attention.marks import StandingMutes, critical, lifted
 from actors.attention.settings import AttentionSettings
 from actors.running import RunningRank
 from environment.episodes.words import telling
@@ -60,11 +59,6 @@ class Weighing:
             return 1.0
         rank = self.relevance.update(max(float(vector @ goal) for goal in self._goals))
         return 1.0 - settings.goal_weight * (1.0 - rank)
-
-
-def lifted(level: float, shift: float) -> float:
-    """A level with so many log odds more."""
-    return 1 / (1 + (1 - level) / level * math.exp(-shift)) if shift and 0 < level < 1 else level
 
 
 def _apart(value: float, steps: Mapping[str, float]) -> dict[str, float]:

@@ -27,11 +27,15 @@ class Subjects:
         self._texts: Latest[str, tuple[PerceptionRef, str]] = Latest(_TEXTS)
         self._met: Latest[str, Instant] = Latest(_TEXTS)
         self._changed: dict[str, None] = {}
+        self._pursued: dict[str, float] | None = None
+        """``pursued`` since the last change: all subjects are gone through for that, and each step asks."""
 
     @property
     def pursued(self) -> dict[str, float]:
         """The words of what is held, with weights; of what operators did not want to be, 0."""
-        return {one.text: one.weight for one in self.all.values() if one.decided is not None}
+        if self._pursued is None:
+            self._pursued = {one.text: one.weight for one in self.all.values() if one.decided is not None}
+        return self._pursued
 
     def perceived(self, one: Perception) -> None:
         """A line came, which somebody may ask for."""
@@ -61,13 +65,13 @@ class Subjects:
             elif mark.kind is MarkKind.GOAL and (mark.target in self.all or not mark.undone):
                 one = self.all.setdefault(mark.target, StandingGoal(mark.target, mark.text))
                 if one.decide(mark):
-                    self._changed[one.id] = None
+                    self._touch(one)
 
     def _hear(self, terms: Iterable[str], signal: GoalSignal) -> None:
         for term in terms if self.settings.subjects else ():
             one = self.all.setdefault(key := goal_id(term), StandingGoal(key, term))
             if one.hear(signal):
-                self._changed[one.id] = None
+                self._touch(one)
         beyond = len(self.all) - self.settings.subjects
         if beyond > 0:
             rest = [one for one in self.all.values() if one.decided is None]
@@ -78,11 +82,16 @@ class Subjects:
 
     def _drop(self, one: StandingGoal) -> None:
         del self.all[one.id]
+        self._touch(one)
+
+    def _touch(self, one: StandingGoal) -> None:
         self._changed[one.id] = None
+        self._pursued = None
 
     def sleep(self, now: Instant) -> None:
         """Damp what dominates, and let go of what has not come for long."""
-        self._changed |= dict.fromkeys(one.id for one in damp(self.all.values()))
+        for one in damp(self.all.values()):
+            self._touch(one)
         for one in list(self.all.values()):
             one.fade(now)
             if not (one.held or one.evidence or (one.decided is not None and now - one.decided < FADES)):
