@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from actors.matters.settings import MattersSettings
 from actors.substrate.sentences import speaker, words
@@ -12,6 +13,8 @@ from environment.episodes.words import STOPWORDS, stem
 from environment.messages import Instant
 
 _SENTENCE = re.compile(r"(?<=[.!?;])(?<!\d\.)\s+|\n+")
+_REMEMBERED = 1024
+"""Lines and what is owed whose verbs are kept."""
 _TOKENS, _NAMED = 6, 2
 """Words of which a time is made at most, with a figure in it and without."""
 _NEGATION = re.compile(
@@ -99,6 +102,7 @@ class CueReader:
         self._makeshift = _any(settings.makeshift_words)
         self._handing = _any(settings.handing_words)
         self._parts = _any(tuple(settings.parts_of_day))
+        self._deeds = lru_cache(_REMEMBERED)(self._past)  # one line is held against many that are open
 
     def due(self, text: str, time: Instant) -> Due | None:
         """What is owed by a time that lies ahead of ``time``, at most ``ahead`` seconds."""
@@ -181,13 +185,16 @@ class CueReader:
         cue = self.settles(text, (owed,), all_of=True)
         if cue and (asks or cue in self._finish or _RESTORED.search(owed) or self._makeshift.search(owed)):
             return True
-        tokens = words(owed)
-        wanted = {_base(w) or stem(w) for b, w in zip(["", *tokens], tokens, strict=False) if b == "be" or not _base(w)}
-        return any(
-            _base(found[0].lower()) in wanted and self._holds(sentence, found.start())
+        return not _wanted(owed).isdisjoint(self._deeds(text))
+
+    def _past(self, text: str) -> frozenset[str]:
+        """The verbs of what a line says was done."""
+        return frozenset(
+            verb
             for sentence in _SENTENCE.split(text[len(speaker(text)) :])
             if not self._promise.search(sentence)
             for found in re.finditer(r"[^\W\d_]+", sentence)
+            if (verb := _base(found[0].lower())) and self._holds(sentence, found.start())
         )
 
     @staticmethod
@@ -255,6 +262,14 @@ class CueReader:
 def heads(text: str) -> list[str]:
     """What a text has said by the end of each of its sentences."""
     return [text[: cut.start()] for cut in _SENTENCE.finditer(text)] + [text]
+
+
+@lru_cache(_REMEMBERED)
+def _wanted(owed: str) -> frozenset[str]:
+    """Verbs of what is owed, one of which in the past says that it is done."""
+    tokens = words(owed)
+    pairs = zip(["", *tokens], tokens, strict=False)
+    return frozenset(_base(word) or stem(word) for before, word in pairs if before == "be" or not _base(word))
 
 
 def _base(word: str) -> str:

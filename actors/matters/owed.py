@@ -104,12 +104,12 @@ class Owed:
         said = {term for term in thought.associations if not voice.issuperset(words(term))}
         begun, effects = heads(thought.text), list[Effect]()
         for loop in [loop for loop in self._loops.values() if not said.isdisjoint(loop.terms)]:
-            if thought.time <= loop.perception.time or _others(said, loop.terms):
+            worth = {term: rarity.of(term) ** 2 for term in said.intersection(loop.terms)}
+            if sum(worth.values()) < _CLOSES or thought.time <= loop.perception.time or _others(said, loop.terms):
                 continue
             asks = loop.asked and not loop.dated
             over = next((head for head in begun if self._reader.fulfils(head, loop.text, asks)), "")
-            named = (term for term in said.intersection(loop.terms) if mentions(over, term))
-            if over and sum(rarity.of(term) ** 2 for term in named) >= _CLOSES:
+            if over and sum(telling for term, telling in worth.items() if mentions(over, term)) >= _CLOSES:
                 effects += self._closed(loop, thought)
         return effects
 
