@@ -1,8 +1,8 @@
 """What is owed: promises, requests and deadlines with a time, questions without one; opened, closed and asked after."""
 
 import re
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from actors.effects import Commit, Count, Effect, WakeAt
@@ -46,9 +46,15 @@ class Owed:
 
     def __init__(self, loops: Mapping[str, OpenLoop], settings: MattersSettings) -> None:
         self.configure(settings)
-        self._loops = {key: loop for key, loop in loops.items() if loop.open}
+        self._loops: dict[str, OpenLoop] = {}
+        self._named: defaultdict[str, dict[str, None]] = defaultdict(
+            dict
+        )  # a line is held against those it may concern
         self._asking: OrderedDict[str, Thought] = OrderedDict()
         self._replies = FadingCounts(_PLACES)
+        for loop in loops.values():
+            if loop.open:
+                self._hold(loop)
 
     def configure(self, settings: MattersSettings) -> None:
         """From now on by these settings."""
@@ -69,10 +75,27 @@ class Owed:
             if _weight(least) >= _weight(loop):
                 return effects
             effects.append(self._let_go(least))
-        self._loops[loop.id] = loop
+        self._hold(loop)
         if not loop.dated:
             self._asking[loop.id] = thought
         return [*effects, self._keep(loop), Count("loops_opened_total"), WakeAt(self.remind_at(loop))]
+
+    def _hold(self, loop: OpenLoop) -> None:
+        self._loops[loop.id] = loop
+        for term in loop.terms:
+            self._named[term][loop.id] = None
+
+    def _drop(self, loop: OpenLoop) -> None:
+        del self._loops[loop.id]
+        self._asking.pop(loop.id, None)
+        for term in loop.terms:
+            self._named[term].pop(loop.id, None)
+            if not self._named[term]:
+                del self._named[term]
+
+    def _about(self, terms: Sequence[str]) -> list[OpenLoop]:
+        """The loops that share a term with some."""
+        return [self._loops[key] for key in {key: None for term in terms for key in self._named.get(term, ())}]
 
     def _opened(self, thought: Thought, now: Instant) -> OpenLoop | None:
         """What a line owes or asks for, if anything."""
@@ -101,10 +124,10 @@ class Owed:
     def _close(self, thought: Thought, rarity: Rarity) -> list[Effect]:
         """What says that something is done, and names it."""
         voice = _voice(thought.text)
-        said = {term for term in thought.associations if not voice.issuperset(words(term))}
+        said = [term for term in thought.associations if not voice.issuperset(words(term))]
         begun, effects = heads(thought.text), list[Effect]()
-        for loop in [loop for loop in self._loops.values() if not said.isdisjoint(loop.terms)]:
-            worth = {term: rarity.of(term) ** 2 for term in said.intersection(loop.terms)}
+        for loop in self._about(said):
+            worth = {term: rarity.of(term) ** 2 for term in said if term in loop.terms}
             if sum(worth.values()) < _CLOSES or thought.time <= loop.perception.time or _others(said, loop.terms):
                 continue
             asks = loop.asked and not loop.dated
@@ -116,20 +139,18 @@ class Owed:
     def _answer(self, thought: Thought, rarity: Rarity) -> list[Effect]:
         """What others say to a question, or of what it names; who only promises to see to it gets as long again."""
         effects: list[Effect] = []
-        said, begun = frozenset(thought.associations), thought.time - soon(thought)
-        for key, asked in list(self._asking.items()):
-            if key not in self._loops:
-                del self._asking[key]
-            elif asked.time < begun and said.isdisjoint(asked.associations):
-                continue  # most are: looking closer would cost more than all else
-            elif self._loops[key].asked and answers(thought, asked, rarity, self._settings.join):
+        begun = thought.time - soon(thought)
+        recent = [self._loops[key] for key, asked in self._asking.items() if asked.time >= begun]
+        for loop in {loop.id: loop for loop in (*recent, *self._about(thought.associations))}.values():
+            asked = self._asking.get(loop.id)
+            if asked is not None and loop.asked and answers(thought, asked, rarity, self._settings.join):
                 if self._reader.hands_on(thought.text) or _others(thought.associations, asked.associations):
                     continue
                 if self._reader.promises(thought.text):
-                    self._loops[key].due = thought.time + self._settings.patience
-                    effects.append(self._keep(self._loops[key]))
+                    loop.due = thought.time + self._settings.patience
+                    effects.append(self._keep(loop))
                 else:
-                    effects += self._closed(self._loops[key], thought)
+                    effects += self._closed(loop, thought)
         return effects
 
     def _replied(self, place: str, before: float) -> float:
@@ -157,14 +178,13 @@ class Owed:
         loop.closed_by = thought.perceptions[0]
         self._learn(loop, answered=True)
         if loop.dated:
-            del self._loops[loop.id]
+            self._drop(loop)
             return [self._keep(loop), Count("loops_closed_total")]
         return [self._let_go(loop), Count("loops_closed_total")]
 
     def _let_go(self, loop: OpenLoop) -> Effect:
         """Of a question that needs no word any more nothing is kept."""
-        del self._loops[loop.id]
-        self._asking.pop(loop.id, None)
+        self._drop(loop)
         return Commit(LOOPS.remove(loop.id, time=loop.due))
 
     def _keep(self, loop: OpenLoop) -> Effect:
@@ -210,7 +230,7 @@ class Owed:
             once = loop.exact or not loop.dated or loop.due - loop.perception.time < self._settings.long
             loop.told = REMINDERS if missed or once else 1
             if not loop.open:
-                del self._loops[loop.id]
+                self._drop(loop)
             said = f"“{loop.text}” ({loop.perception.source}, {apart(loop.perception.time, now)})"
             text = f"Due {_when(loop, now)}: {said}."
             if not loop.dated:
@@ -225,7 +245,8 @@ class Owed:
 
     def load(self, saved: tuple[list[Thought], dict[str, int]]) -> None:
         """From a snapshot."""
-        self._asking.update((derived("l", thought.id), thought) for thought in saved[0])
+        asked = {derived("l", thought.id): thought for thought in saved[0]}
+        self._asking.update((key, thought) for key, thought in asked.items() if key in self._loops)
         self._replies.load(saved[1])
 
     def remind(self, loop: OpenLoop, now: Instant) -> list[Effect]:
@@ -233,9 +254,10 @@ class Owed:
         known = self._loops.get(loop.id)
         if known == loop or (known is None and (not loop.open or loop.due <= now)):
             return []
-        self._loops[loop.id] = loop
-        if not loop.open:
-            del self._loops[loop.id]
+        if known is not None:
+            self._drop(known)
+        if loop.open:
+            self._hold(loop)
         return [self._keep(loop), WakeAt(loop.due)]
 
 

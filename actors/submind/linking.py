@@ -150,10 +150,12 @@ def tie(event: Thought, memory: Thought, rarity: Rarity, known: AbstractSet[str]
     if apart < 0 or (apart > _REPLY and not shared):
         return None
     here, there = _voice(event), _voice(memory)
+    turn = _turn(here, there, apart, here.source in known)
+    if turn is None and not shared:
+        return None
     words = _words(here.body), _words(there.body)
     if _quotes(*words) or {p.id for p in memory.perceptions} & {p.id for p in event.perceptions}:
         return None
-    turn = _turn(here, there, apart, here.source in known)
     return turn or _topic(event, memory, (here, there), shared, words[0] & words[1], rarity)
 
 
@@ -172,8 +174,9 @@ def answers(line: Thought, asked: Thought, rarity: Rarity, least: float) -> bool
     asking = _asking(line.text)
     if asking or (tied is not None and (tied.turn or tied.strength >= least)):
         return tied is not None and (tied.turn or not asking)
-    named = not _words(mine).isdisjoint(_words(asked.text[len(speaker(asked.text)) :]))
-    return room and bool(mine) and 0 <= apart <= (_CALLED if named else _NEXT)
+    if not room or not mine or not 0 <= apart <= _CALLED:
+        return False
+    return apart <= _NEXT or not _words(mine).isdisjoint(_words(asked.text[len(speaker(asked.text)) :]))
 
 
 def soon(line: Thought) -> float:
