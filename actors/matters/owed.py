@@ -1,7 +1,8 @@
 """What is owed: promises, requests and deadlines with a time, questions without one; opened, closed and asked after."""
 
 import re
-from collections import OrderedDict, defaultdict
+from bisect import bisect_left, insort
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
@@ -50,7 +51,8 @@ class Owed:
         self._named: defaultdict[str, dict[str, None]] = defaultdict(
             dict
         )  # a line is held against those it may concern
-        self._asking: OrderedDict[str, Thought] = OrderedDict()
+        self._asking: dict[str, Thought] = {}
+        self._asked_at: list[tuple[Instant, str]] = []  # the same in the order of time
         self._replies = FadingCounts(_PLACES)
         for loop in loops.values():
             if loop.open:
@@ -77,7 +79,7 @@ class Owed:
             effects.append(self._let_go(least))
         self._hold(loop)
         if not loop.dated:
-            self._asking[loop.id] = thought
+            self._ask(loop.id, thought)
         return [*effects, self._keep(loop), Count("loops_opened_total"), WakeAt(self.remind_at(loop))]
 
     def _hold(self, loop: OpenLoop) -> None:
@@ -85,9 +87,15 @@ class Owed:
         for term in loop.terms:
             self._named[term][loop.id] = None
 
+    def _ask(self, key: str, thought: Thought) -> None:
+        self._asking[key] = thought
+        insort(self._asked_at, (thought.time, key))
+
     def _drop(self, loop: OpenLoop) -> None:
         del self._loops[loop.id]
-        self._asking.pop(loop.id, None)
+        asked = self._asking.pop(loop.id, None)
+        if asked is not None:
+            del self._asked_at[bisect_left(self._asked_at, (asked.time, loop.id))]
         for term in loop.terms:
             self._named[term].pop(loop.id, None)
             if not self._named[term]:
@@ -139,8 +147,8 @@ class Owed:
     def _answer(self, thought: Thought, rarity: Rarity) -> list[Effect]:
         """What others say to a question, or of what it names; who only promises to see to it gets as long again."""
         effects: list[Effect] = []
-        begun = thought.time - soon(thought)
-        recent = [self._loops[key] for key, asked in self._asking.items() if asked.time >= begun]
+        begun = bisect_left(self._asked_at, (thought.time - soon(thought), ""))
+        recent = [self._loops[key] for _, key in self._asked_at[begun:]]
         for loop in {loop.id: loop for loop in (*recent, *self._about(thought.associations))}.values():
             asked = self._asking.get(loop.id)
             if asked is not None and loop.asked and answers(thought, asked, rarity, self._settings.join):
@@ -245,8 +253,9 @@ class Owed:
 
     def load(self, saved: tuple[list[Thought], dict[str, int]]) -> None:
         """From a snapshot."""
-        asked = {derived("l", thought.id): thought for thought in saved[0]}
-        self._asking.update((key, thought) for key, thought in asked.items() if key in self._loops)
+        for thought in saved[0]:
+            if (key := derived("l", thought.id)) in self._loops:
+                self._ask(key, thought)
         self._replies.load(saved[1])
 
     def remind(self, loop: OpenLoop, now: Instant) -> list[Effect]:
