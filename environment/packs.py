@@ -48,8 +48,22 @@ class PackChange:
     gone: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class KnownPack:
+    """A pack that a mind has, as a list tells of it."""
+
+    name: str
+    version: str
+    """The same for packs that say the same."""
+    sections: int
+    facts: int
+    """Of those held or kept, how many rest on it."""
+    added: bool
+    """As of its sections."""
+
+
 PACKS = Collection(f"{RESERVED}packs", PackSection)
-"""By ``PackSection.id``; the mind process writes those that the configuration names, ``submind pack`` the others."""
+"""By ``PackSection.id``; the mind process writes those that the configuration names, the gateway the others."""
 
 
 def source_of(pack: str) -> str:

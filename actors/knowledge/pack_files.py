@@ -26,34 +26,38 @@ def read_packs(files: Sequence[Path], trust: float, most: int) -> list[PackSecti
         if file.name in names:
             raise BadPack(str(file), 0, "another pack has that name: packs are told apart by the names of their files")
         names.add(file.name)
-        for line, section, text, facts in _parts(file):
-            one = PackSection(file.name, section, text, trust, tuple(facts))
-            found[one.id] = one
-            if len(found) > most:
-                raise BadPack(str(file), line, f"packs may have {most} sections in all (knowledge.pack_sections)")
+        found |= read_pack(str(file), pack_text(file), trust, most, len(found))
     return list(found.values())
 
 
-def _parts(file: Path) -> Iterator[tuple[int, str, str, list[tuple[str, str, str]]]]:
-    """(Line, section, text, facts) of each part of a file."""
-    reader = {".md": _markdown, ".csv": _csv, ".jsonld": _jsonld, ".json": _jsonld}.get(file.suffix.lower())
+def read_pack(file: str, text: str, trust: float, most: int, beside: int = 0) -> dict[str, PackSection]:
+    """The sections of what a file says, by id; with those ``beside`` it at most ``most``. Raises ``BadPack``."""
+    found: dict[str, PackSection] = {}
+    kind = Path(file).suffix.lower()
+    reader = {".md": _markdown, ".csv": _csv, ".jsonld": _jsonld, ".json": _jsonld}.get(kind)
     if reader is None:
-        raise BadPack(str(file), 0, "a pack is Markdown (.md), CSV (.csv) or JSON-LD (.jsonld, .json)")
+        raise BadPack(file, 0, "a pack is Markdown (.md), CSV (.csv) or JSON-LD (.jsonld, .json)")
+    for line, section, said, facts in reader(file, text):
+        one = PackSection(Path(file).name, section, said, trust, tuple(facts))
+        found[one.id] = one
+        if beside + len(found) > most:
+            raise BadPack(file, line, f"packs may have {most} sections in all (knowledge.pack_sections)")
+    if not found:
+        raise BadPack(file, 0, "there is nothing in it")
+    return found
+
+
+def pack_text(file: Path) -> str:
+    """What a file says. Raises ``BadPack`` where it cannot be read, or is too long."""
     try:
         data = file.read_bytes()
         if len(data) > _BYTES:
             raise BadPack(str(file), 0, f"it has {len(data):,} bytes, {_BYTES:,} are read at most: divide it")
-        text = data.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except OSError as error:
         raise BadPack(str(file), 0, f"it cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise BadPack(str(file), data[: error.start].count(b"\n") + 1, "it is not UTF-8") from None
-    empty = True
-    for part in reader(str(file), text):
-        empty = False
-        yield part
-    if empty:
-        raise BadPack(str(file), 0, "there is nothing in it")
 
 
 def _markdown(file: str, text: str) -> Iterator[tuple[int, str, str, list[tuple[str, str, str]]]]:

@@ -38,7 +38,7 @@ class MarkDesk:
 
     def __init__(self, view: MindView, told: Callable[[], Awaitable[None]] = nobody) -> None:
         """``told`` is called after each change, so that the mind process looks at the marks."""
-        self._view, self._told = view, told
+        self._view, self.told = view, told
 
     async def standing(self, target: str = "") -> list[FeedbackMark]:
         """Those that hold now, the latest first; of one entry or matter."""
@@ -115,7 +115,7 @@ class MarkDesk:
         await stores.commit([MARKS.write(mark.id, mark, time=mark.at, expires=mark.at + keep)])
         if await stores.collections.trim(MARKS.name, self._view.settings.marks):
             self._view.hits["view.marks"] += 1
-        await self._told()
+        await self.told()
         return mark
 
     async def _of_matter(self, mark: FeedbackMark, line: str) -> FeedbackMark:

@@ -18,6 +18,7 @@ from orchestration.gateway.erasure import ForgettingService
 from orchestration.gateway.errors import Unknown
 from orchestration.gateway.knowing import KnowledgeService
 from orchestration.gateway.marking import MarkDesk
+from orchestration.gateway.packs import PackService
 from orchestration.gateway.recalled import RecallDesk
 from orchestration.growth.admin import GrowthAdmin
 from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, growth_pb2, matters_pb2, mind_pb2, nodes_pb2
@@ -79,6 +80,7 @@ def all_handlers(
         **handlers("submind.v1.KnowledgeService", KnowledgeService(view, desk_of_marks, recalls)),
         **handlers("submind.v1.MattersService", MattersService(view, desk_of_marks)),
         **handlers("submind.v1.MindService", MindService(view)),
+        **handlers("submind.v1.PackService", PackService(view, desk_of_marks.told)),
     }
     if desk is not None:
         found |= handlers("submind.v1.GrowthService", GrowthService(desk))

@@ -90,6 +90,7 @@ class ServingProcess(ABC):
             words=wording(settings),
             interlocutors=settings.perception.interlocutors,
             query_prefix=settings.substrate.embedder.query_prefix,
+            knowledge=settings.knowledge,
             **around,
         )
         embedder, name = LazyEmbedder(settings, stores.collections), settings.mind.name

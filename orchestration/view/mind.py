@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from actors.answering.answer import NOTHING_YET, Reply
 from actors.answering.episodes import EpisodeFollower
+from actors.knowledge.settings import KnowledgeSettings
 from actors.matters.matter import LATEST, LOOPS, MATTERS, Matter, MatterState, OpenLoop, as_of
 from actors.substrate.ports import Embedder
 from environment.ancestry import read_ancestors
@@ -75,6 +76,8 @@ class ViewContext:
     """Put before what somebody looks for, where the embedder tells that from what is found."""
     index: Path | None = None
     """Where what questions are answered from is kept from one process to the next; None: nowhere."""
+    knowledge: KnowledgeSettings = field(default_factory=KnowledgeSettings)
+    """What the configuration says of packs."""
 
 
 async def _waited(work: Coroutine[Any, Any, T]) -> AsyncGenerator[T | None, None]:
@@ -115,7 +118,8 @@ class MindView:
         self.mind = mind
         """The mind's name."""
         self._clock, self._wall = clock, wall
-        self._around = surroundings or ViewContext()
+        self.around = told = surroundings or ViewContext()
+        """What it was told by its process."""
         self._began = wall()
         self._arrivals: deque[tuple[Instant, int]] = deque(maxlen=_SAMPLES)
         self._first_head: int | None = None
@@ -131,9 +135,8 @@ class MindView:
         self._loops = CollectionFollower(LOOPS, kept, batch)
         self.matter_tail = MatterTail(kept, self.settings.changes)
         """What changes in matters and open loops, to be followed."""
-        around = self._around
         self._episodes = EpisodeFollower(
-            stores, self.settings.episodes, around.interlocutors, embedder, around.query_prefix, around.index
+            stores, self.settings.episodes, told.interlocutors, embedder, told.query_prefix, told.index
         )
 
     def now(self) -> Instant:
@@ -146,7 +149,7 @@ class MindView:
         rows = await self.stores.statistics()
         wall = self._wall()
         arrivals = await self._arrived(wall)
-        process = self._around.process() if self._around.process else None
+        process = self.around.process() if self.around.process else None
         state = judged.condition(
             reports, wall, self.settings.stale_after, process, unheard=self._unheard(reports, arrivals.head)
         )
@@ -154,14 +157,14 @@ class MindView:
         return MindStatus(
             mind=self.mind,
             state=state.state,
-            version=self._around.version,
+            version=self.around.version,
             uptime=max(0.0, wall - self._began),
             perceptions=arrivals,
             stream=await self._stream_figures(),
             traces=TraceFigures(live=int(rows.get("traces_live_rows", 0)), total=int(rows.get("traces_rows", 0))),
             tokens=judged.tokens(reports),
-            substrate=judged.substrate(reports, self._around.substrate),
-            limits=tuple(judged.limit_hits(reports, self._around.limits, {**self._around.limit_hits(), **self.hits})),
+            substrate=judged.substrate(reports, self.around.substrate),
+            limits=tuple(judged.limit_hits(reports, self.around.limits, {**self.around.limit_hits(), **self.hits})),
             subminds=state.counts,
             reasons=(*told, f"and {more} more, which `submind subminds` lists") if more > 0 else told,
             now=self._clock(),
@@ -258,7 +261,7 @@ class MindView:
 
         Empty where the embedder knows none of the words.
         """
-        (vector,) = await self._embedder.embed([self._around.query_prefix + text])
+        (vector,) = await self._embedder.embed([self.around.query_prefix + text])
         most = min(k, self.settings.search_k)
         return await self._follower.search(vector, most, filters or SearchFilters(), self._clock())
 
@@ -268,7 +271,7 @@ class MindView:
         Each reply takes the place of the one before, until one without ``progress``; one comes at least every few
         seconds. ``earlier``: the questions before it in the same conversation, oldest first.
         """
-        found, words = NOTHING_YET, self._around.words
+        found, words = NOTHING_YET, self.around.words
         async with aclosing(_waited(self._episodes.answer(question, earlier, self._clock()))) as told:
             async for reply in told:
                 found = reply or found
@@ -338,7 +341,7 @@ class MindView:
             self._first_head = head
         elapsed = wall - since
         return PerceptionFigures(
-            acknowledged=self._around.acknowledged() if self._around.acknowledged else head - self._first_head,
+            acknowledged=self.around.acknowledged() if self.around.acknowledged else head - self._first_head,
             head=head,
             per_minute=(head - before) * _MINUTE / elapsed if elapsed >= 1.0 else 0.0,
         )

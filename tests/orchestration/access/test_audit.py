@@ -38,6 +38,9 @@ async def test_orders_stand_in_it_with_who_what_and_what_came_of_it(serve, keys,
         await refused(nodes.RestartSubmind(nodes_pb2.RestartSubmindRequest(name="x"), metadata=bearer(reader)))
         await served.http.post("/v1/growth/thaw", json={"by": "bob"}, headers=header(ops))
         await served.http.post("/v1/growth/g-9/reject", json={}, headers=header(ops))
+        pack = {"name": "a.csv", "by": "ann", "text": "name,place\nvan,yard\n"}
+        await served.http.post("/v1/packs", json=pack, headers=header(reader))
+        await served.http.post("/v1/packs", json=pack, headers=header(ops))
         await served.http.get("/v1/status", headers=header("wrong"))
         await served.http.get("/v1/status", headers=header(reader))
         keys.revoke("reader")
@@ -51,13 +54,16 @@ async def test_orders_stand_in_it_with_who_what_and_what_came_of_it(serve, keys,
     assert told[3][:2] == ("reader", "RestartSubmind")
     assert told[3][2].startswith("refused: RestartSubmind needs a token with the scope `operate`")
     assert told[4:6] == [("ops", "POST /v1/growth/thaw", "done"), ("ops", "POST /v1/growth/g-9/reject", "answered 409")]
-    assert told[6][:2] == ("", "GET /v1/status")
-    assert told[7] == ("access.tokens_file", "tokens", "done")
-    assert len(told) == 8  # reading is no deed
+    assert told[6][:2] == ("reader", "POST /v1/packs")
+    assert "needs a token with the scope `operate`" in told[6][2]
+    assert told[7] == ("ops", "POST /v1/packs", "done")
+    assert told[8][:2] == ("", "GET /v1/status")
+    assert told[9] == ("access.tokens_file", "tokens", "done")
+    assert len(told) == 10  # reading is no deed
     assert json.loads(lines[0]["target"]) == {"order": {"by": "ann@desk", "reason": "odd"}}
     assert json.loads(lines[2]["target"]) == {"node": "n-1"}
-    assert lines[7]["gone"] == ["reader"]
-    assert {one.get("peer") for one in lines[:7]} == {"127.0.0.1"}
+    assert lines[9]["gone"] == ["reader"]
+    assert {one.get("peer") for one in lines[:9]} == {"127.0.0.1"}
     assert all(one["mind"] == "alpha" and one["time"].endswith("Z") for one in lines)
     assert [event.by for event in events] == ["ann@desk (ops)", "bob (ops)"]
     content = (folder / NAME).read_text()

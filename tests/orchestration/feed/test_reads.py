@@ -194,7 +194,7 @@ async def test_the_interface_is_described_whole(feed):
         "/v1/subminds", "/v1/connections", "/v1/connections/history", "/v1/connections/events",
         "/v1/matters", "/v1/matters/{id}", "/v1/matters/events", "/v1/marks", "/v1/marks/undo",
         "/v1/know/{entity}", "/v1/believe/{entity}", "/v1/correct", "/v1/contradictions", "/v1/sleeps", "/v1/goals",
-        "/v1/entities", "/v1/neighbourhood/{entity}",
+        "/v1/entities", "/v1/neighbourhood/{entity}", "/v1/packs", "/v1/packs/{name}/remove",
         "/v1/status", "/v1/perceptions", "/v1/session", "/metrics", "/healthz", "/readyz",
     } == set(paths)  # fmt: skip
     refs = set(_refs(described))
