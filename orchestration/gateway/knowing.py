@@ -53,8 +53,9 @@ class KnowledgeService:
     async def correct(self, request: pb.CorrectRequest) -> pb.CorrectResponse:
         """Say what is right."""
         signed = CALLER.get().signs(request.by)
-        made = await self._desk.correct(request.entity, request.relation, request.value, signed)
-        return encode(pb.CorrectResponse, mark=made)
+        said = seconds_of(request.said) if request.HasField("said") else None
+        made, known = await self._desk.correct(request.entity, request.relation, request.value, signed, said)
+        return encode(pb.CorrectResponse, mark=made, known=known)
 
     async def list_contradictions(self, request: pb.ListContradictionsRequest) -> pb.ListContradictionsResponse:
         """What is denied."""

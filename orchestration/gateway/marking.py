@@ -19,10 +19,10 @@ from orchestration.schema.errors import InvalidRequest
 from orchestration.view.mind import MindView
 
 _SPAN = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s*(m|min|minutes?|h|hours?|d|days?|w|weeks?)")
-_UNDONE = 86_400.0
-"""Seconds for which it is remembered that a mark was taken back, so that whoever was away hears of it."""
+_OVER = 86_400.0
+"""Seconds for which a mark is remembered when its time is over, so that whoever was away hears of it."""
 _KEPT = 90 * 86_400.0
-"""Seconds for which a mark is remembered."""
+"""... at least, and that it was taken back: who was told of it elsewhere must not tell it here again."""
 
 
 async def nobody() -> None:
@@ -65,13 +65,22 @@ class MarkDesk:
             raise InvalidRequest("target", f"entry {target} joins nothing to its matter: no connection is wrong")
         return await self._write(replace(made, id=derived("k", made.target, made.kind, of or "", line)))
 
-    async def correct(self, name: str, relation: str, value: str, by: str) -> FeedbackMark:
-        """Say what is right of a relation of an entity; nothing, where ``value`` is empty."""
+    async def correct(
+        self, name: str, relation: str, value: str, by: str, said: Instant | None = None
+    ) -> tuple[FeedbackMark, bool]:
+        """Say what is right of a relation of an entity; nothing, where ``value`` is empty.
+
+        And whether it is left as it is: it was said or taken back here since it was ``said`` elsewhere.
+        """
         entity, now = await entity_of(self._view.stores.collections, name), self._view.now()
         if entity is None:
             raise Unknown("entity", name)
         key = derived("k", entity.key, MarkKind.CORRECT, relation, value)
-        return await self._write(FeedbackMark(key, entity.key, MarkKind.CORRECT, now, by, relation, value=value))
+        held = await MARKS.get(self._view.stores.collections, key)
+        if said is not None and held is not None and held.at >= said:
+            return held, True
+        mark = FeedbackMark(key, entity.key, MarkKind.CORRECT, now, by, relation, value=value)
+        return await self._write(mark), False
 
     async def pursue(self, goals: Mapping[str, StandingGoal], order: GoalOrder) -> StandingGoal:
         """Do what is ordered with one of ``goals``, by id, or hold other words as one."""
@@ -110,7 +119,7 @@ class MarkDesk:
         return await self._write(replace(found, undone=True, by=by, at=self._view.now()))
 
     async def _write(self, mark: FeedbackMark) -> FeedbackMark:
-        keep = _UNDONE if mark.undone else max(_KEPT, (mark.until or 0.0) - mark.at + _UNDONE)
+        keep = max(_KEPT, (mark.until or 0.0) - mark.at + _OVER)
         stores = self._view.stores
         await stores.commit([MARKS.write(mark.id, mark, time=mark.at, expires=mark.at + keep)])
         if await stores.collections.trim(MARKS.name, self._view.settings.marks):

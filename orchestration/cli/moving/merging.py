@@ -27,6 +27,8 @@ from orchestration.cli.safety import safe
 from orchestration.cli.times import moment_or
 from orchestration.client import MindClient, NotFound
 from orchestration.gateway.limits import AT_MOST
+from orchestration.pb.submind.v1 import knowledge_pb2 as pb
+from orchestration.schema.convert import encode
 
 ORIGIN = "origin"
 """The label that says of which mind a memory is, and what it was called there."""
@@ -102,20 +104,16 @@ class _Merging:
             async with connected(at, _PATIENCE) as client, aclosing(self._new(name, mind, client)) as told:
                 async for receipt in client.perceive_many(told, refused=self._refused):
                     self.counts["new" if receipt.new else "known"] += 1
-                signed = [one.by for one in await client.marks()] if self._corrections else []
                 for mark, entity in self._corrections:
-                    origin = f"{name} {mark.id}"
-                    if any(origin in by for by in signed):
-                        self.counts["known"] += 1
-                    else:
-                        await self._correct(client, mark, entity, origin)
+                    await self._correct(client, mark, entity, f"{name} {mark.id}")
 
     async def _correct(self, client: MindClient, mark: FeedbackMark, entity: str, origin: str) -> None:
-        """Say what was corrected there, once this mind knows of what."""
+        """Say what was corrected there, once this mind knows of what; not what was taken back here since."""
+        told = {"entity": entity, "relation": mark.text, "value": mark.value, "by": f"{mark.by} in {origin}"}
         for pause in _PAUSES:
             with suppress(NotFound):
-                await client.correct(entity, mark.text, mark.value, f"{mark.by} in {origin}")
-                self.counts["corrected"] += 1
+                done = await client.ask("KnowledgeService/Correct", encode(pb.CorrectRequest, **told, said=mark.at))
+                self.counts["known" if done.known else "corrected"] += 1
                 return
             await asyncio.sleep(pause)
         self._refuse(f"{origin}: correction of {entity}", "nothing is known of it here yet; merge again later")

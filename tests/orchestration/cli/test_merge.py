@@ -125,6 +125,15 @@ async def test_corrections_come_over_once_with_who_made_them_where(
     ((_, mark),) = (await MARKS.all_of(gateway.stores.collections)).items()
     assert (mark.target, mark.text, mark.value) == ("e-mine", "location", "dock 9")
     assert mark.by.startswith("olga in other k-1")
+    assert (await submind("mark", mark.id, "--undo", *at)).code == 0
+    gateway.now[0] += 2 * 86_400.0
+    await gateway.stores.collections.forget(gateway.now[0])
+    assert (await submind("merge", other, "--entity", "van 7", *at)).err == "3 known\n", "it was taken back here"
+    stores = await open_stores(tmp_path / "other", "other")
+    anew = replace(said[0], at=gateway.now[0])
+    await stores.commit([MARKS.write(anew.id, anew)])
+    await stores.close()
+    assert (await submind("merge", other, "--entity", "van 7", *at)).err == "2 known, 1 corrected\n", "said anew"
 
 
 async def test_what_is_asked_wrongly_is_told_in_a_sentence(gateway: Any, at: list[str], other: str) -> None:

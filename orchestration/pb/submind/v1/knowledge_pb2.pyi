@@ -287,22 +287,26 @@ class BelieveResponse(_message.Message):
     def __init__(self, beliefs: _Optional[_Iterable[_Union[Belief, _Mapping]]] = ...) -> None: ...
 
 class CorrectRequest(_message.Message):
-    __slots__ = ("entity", "relation", "value", "by")
+    __slots__ = ("entity", "relation", "value", "by", "said")
     ENTITY_FIELD_NUMBER: _ClassVar[int]
     RELATION_FIELD_NUMBER: _ClassVar[int]
     VALUE_FIELD_NUMBER: _ClassVar[int]
     BY_FIELD_NUMBER: _ClassVar[int]
+    SAID_FIELD_NUMBER: _ClassVar[int]
     entity: str
     relation: str
     value: str
     by: str
-    def __init__(self, entity: _Optional[str] = ..., relation: _Optional[str] = ..., value: _Optional[str] = ..., by: _Optional[str] = ...) -> None: ...
+    said: _timestamp_pb2.Timestamp
+    def __init__(self, entity: _Optional[str] = ..., relation: _Optional[str] = ..., value: _Optional[str] = ..., by: _Optional[str] = ..., said: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class CorrectResponse(_message.Message):
-    __slots__ = ("mark",)
+    __slots__ = ("mark", "known")
     MARK_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_FIELD_NUMBER: _ClassVar[int]
     mark: _matters_pb2.Mark
-    def __init__(self, mark: _Optional[_Union[_matters_pb2.Mark, _Mapping]] = ...) -> None: ...
+    known: bool
+    def __init__(self, mark: _Optional[_Union[_matters_pb2.Mark, _Mapping]] = ..., known: _Optional[bool] = ...) -> None: ...
 
 class ListContradictionsRequest(_message.Message):
     __slots__ = ("all", "limit")
