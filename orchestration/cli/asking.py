@@ -3,8 +3,8 @@
 import asyncio
 import contextlib
 import signal
-from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -13,15 +13,15 @@ from rich.text import Text
 from rich.tree import Tree
 
 from environment.lineage import Explanation, NodeKind
-from environment.messages import ChangeKind, Connection, ConnectionChange, ThoughtKind
+from environment.messages import ChangeKind, Connection, ConnectionChange, SubmindReport, ThoughtKind
 from environment.search import Hit, SearchFilters
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Json
-from orchestration.cli.output import bar, because, clock, console, emit, gauge, lineage_line, tell
+from orchestration.cli.output import bar, because, clock, console, emit, gauge, lineage_line, rows, tell
 from orchestration.cli.remote import Server, ask, connected
 from orchestration.cli.safety import safe
 from orchestration.cli.signals import cancel_on
-from orchestration.cli.times import moment
+from orchestration.cli.times import moment_or
 from orchestration.client import MindClient
 from orchestration.pb.submind.v1 import consciousness_pb2, mind_pb2
 from orchestration.schema.convert import encode
@@ -74,37 +74,20 @@ def search(
         source=source,
         author=author,
         kind=kind,
-        since=_instant("--since", since),
-        until=_instant("--until", until),
+        since=moment_or("--since", since, None),
+        until=moment_or("--until", until, None),
         min_salience=min_salience,
     )
     hits = ask(at, lambda client: client.search(text, k, filters))
-    if json:
-        _emit_all(encode_hit(hit) for hit in hits)
-    elif hits:
-        console().print(_hits(hits))
-    else:
-        console(error=True).print("nothing like that is in the environment")
+    columns = ">near salience time +sources author +thought"
+    rows(hits, columns, _hit, encode_hit, json=json, nothing="nothing like that is in the environment")
 
 
 def subminds(at: Server, json: Json = False) -> None:
     """List who lives in the mind, and how they are."""
     reports = ask(at, lambda client: client.subminds())
-    if json:
-        _emit_all(encode(mind_pb2.SubmindReport, report) for report in reports)
-        return
-    table = _table("name", "role", "state", "waiting", "topics", "goal")
-    for report in reports:
-        state = f"{report.state.value}{': ' + safe(report.reason) if report.reason else ''}"
-        table.add_row(
-            Text(safe(report.name), style="bold"),
-            report.role,
-            Text(state, style=_STATE.get(report.state.value, "red")),
-            str(report.mailbox),
-            str(len(report.topics)),
-            safe(report.goal),
-        )
-    _show(table, "nobody has reported yet")
+    columns, form = "name role state >waiting >topics +goal", partial(encode, mind_pb2.SubmindReport)
+    rows(reports, columns, _submind, form, json=json, nothing="nobody has reported yet")
 
 
 def connections(
@@ -125,7 +108,7 @@ def connections(
 ) -> None:
     """List who is connected to whom, about what, and how strongly; or what happened to connections, and why."""
     if history:
-        wants = ChangeFilter(owner or "", topic or "", since=_instant("--since", since))
+        wants = ChangeFilter(owner or "", topic or "", since=moment_or("--since", since, None))
         show_changes(at, wants, limit or _LATEST, follow=follow, json=json)
         return
     if since is not None or follow or limit is not None:
@@ -135,13 +118,8 @@ def connections(
         raise Failure(f"nobody here is called {owner!r}: `submind subminds` lists who there is")
     if topic:
         found = [each for each in found if topic == each.topic or topic.casefold() in each.label.casefold()]
-    if json:
-        _emit_all(encode(mind_pb2.Connection, connection) for connection in found)
-        return
-    table = _table("from", "to", "about", "weight", "kind", "uses", "credited", "last use")
-    for connection in found:
-        table.add_row(*_connection(connection))
-    _show(table, "nobody is connected yet")
+    columns, form = "from to +about weight kind >uses >credited last_use", partial(encode, mind_pb2.Connection)
+    rows(found, columns, _connection, form, json=json, nothing="nobody is connected yet")
 
 
 def status(at: Server, json: Json = False) -> None:
@@ -153,31 +131,6 @@ def status(at: Server, json: Json = False) -> None:
         _status(told)
     if told.state is MindState.DOWN:
         raise typer.Exit(1)
-
-
-def _emit_all(values: Iterable[object]) -> None:
-    for value in values:
-        emit(value)
-
-
-def _instant(option: str, text: str | None) -> float | None:
-    return None if text is None else moment(option, text)
-
-
-def _table(*names: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in names:
-        figure = name in {"near", "waiting", "topics", "uses", "credited"}
-        told = name in {"goal", "about", "thought", "sources"}
-        table.add_column(name, justify="right" if figure else "left", no_wrap=not told, overflow="fold")
-    return table
-
-
-def _show(table: Table, nothing: str) -> None:
-    if table.row_count:
-        console().print(table)
-    else:
-        console(error=True).print(nothing)
 
 
 def _tree(root: Explanation) -> Tree:
@@ -217,23 +170,32 @@ def _node(node: Explanation) -> Text:
     return line
 
 
-def _hits(hits: list[Hit]) -> Table:
-    table = _table("near", "salience", "time", "sources", "author", "thought")
-    for hit in hits:
-        thought = hit.trace.thought
-        table.add_row(
-            f"{hit.score:.2f}",
-            Text(bar(hit.salience), style="yellow"),
-            Text(clock(thought.time), style="cyan"),
-            Text(", ".join(dict.fromkeys(safe(ref.source) for ref in thought.perceptions[:4])), style="green"),
-            safe(thought.author),
-            Text.assemble(safe(thought.text), (f"  {hit.trace.id}{_others(len(hit.also))}", "dim")),
-        )
-    return table
+def _hit(hit: Hit) -> tuple[str | Text, ...]:
+    thought = hit.trace.thought
+    return (
+        f"{hit.score:.2f}",
+        Text(bar(hit.salience), style="yellow"),
+        Text(clock(thought.time), style="cyan"),
+        Text(", ".join(dict.fromkeys(safe(ref.source) for ref in thought.perceptions[:4])), style="green"),
+        safe(thought.author),
+        Text.assemble(safe(thought.text), (f"  {hit.trace.id}{_others(len(hit.also))}", "dim")),
+    )
 
 
 def _others(count: int) -> str:
     return f", also {count} other{'s' if count > 1 else ''}" if count else ""
+
+
+def _submind(report: SubmindReport) -> tuple[str | Text, ...]:
+    state = f"{report.state.value}{': ' + safe(report.reason) if report.reason else ''}"
+    return (
+        Text(safe(report.name), style="bold"),
+        report.role,
+        Text(state, style=_STATE.get(report.state.value, "red")),
+        str(report.mailbox),
+        str(len(report.topics)),
+        safe(report.goal),
+    )
 
 
 def _connection(connection: Connection) -> tuple[str | Text, ...]:

@@ -11,9 +11,9 @@ from rich.text import Text
 from orchestration.access.audit import NAME, read_audit
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import HERE, DataDir, Json
-from orchestration.cli.output import console, tell
+from orchestration.cli.output import tell
 from orchestration.cli.safety import safe
-from orchestration.cli.times import moment
+from orchestration.cli.times import moment_or
 from orchestration.schema.times import instant
 
 _LOOK = 0.5
@@ -34,7 +34,7 @@ def audit(
     Reads audit.log of the data directory, and those set aside. Where a mind has several hosts or processes before it,
     each has its own; their logs have the same lines, as the event `audit`.
     """
-    begin = None if since is None else moment("--since", since)
+    begin = moment_or("--since", since, None)
     if not data_dir.is_dir():
         raise Failure(f"{data_dir}: there is no such directory; --data-dir names that of the mind", MISUSED)
 
@@ -47,14 +47,9 @@ def audit(
         )
 
     found = [line for line in read_audit(data_dir) if wanted(line)]
-    if not found and not follow:
-        console(error=True).print(f"nothing stands in {data_dir / NAME}")
-    for line in found[-limit:]:
-        tell([line], None, _line, json=json)
+    tell(found[-limit:], None, _line, json=json, nothing="" if follow else f"nothing stands in {data_dir / NAME}")
     if follow:
-        for line in _new(data_dir):
-            if wanted(line):
-                tell([line], None, _line, json=json)
+        tell(filter(wanted, _new(data_dir)), None, _line, json=json)
 
 
 def _new(folder: Path) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,7 @@ from orchestration.cli.options import Json
 from orchestration.cli.output import clock, console, emit, gauge, tell
 from orchestration.cli.remote import Server, ask, connected
 from orchestration.cli.safety import safe
-from orchestration.cli.times import moment
+from orchestration.cli.times import moment_or
 from orchestration.clock import wall
 from orchestration.pb.submind.v1 import matters_pb2
 from orchestration.schema.convert import encode
@@ -44,7 +44,7 @@ def matters(
             raise Failure("give --since or --follow: what is followed begins now", MISUSED)
         asyncio.run(_follow(at, only_open=only_open, json=json))
         return
-    begins = None if since is None else moment("--since", since)
+    begins = moment_or("--since", since, None)
     found, owed = ask(at, lambda client: client.matters(begins, only_open=only_open, limit=limit))
     tell(found, matters_pb2.Matter, _head, json=json)
     tell(owed, matters_pb2.OpenLoop, _owed, json=json)
@@ -72,7 +72,7 @@ def matter(
 
 def digest(at: Server, since: Since = None, json: Json = False) -> None:
     """Tell in a screenful what happened since you last looked: a day ago, where nothing else is said."""
-    begins = wall() - _DAY if since is None else moment("--since", since)
+    begins = moment_or("--since", since, wall() - _DAY)
     found, owed = ask(at, lambda client: client.matters(begins, limit=12))
     if json:
         emit(encode(matters_pb2.ListMattersResponse, matters=found, loops=owed))

@@ -4,14 +4,13 @@ import asyncio
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from environment.messages import SubmindReport, SubmindState
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Json
-from orchestration.cli.output import console, emit
-from orchestration.cli.remote import Server, connected
+from orchestration.cli.output import console, rows, tell
+from orchestration.cli.remote import Server, ask, connected
 from orchestration.cli.safety import safe
 from orchestration.pb.submind.v1.nodes_pb2 import Node
 
@@ -20,29 +19,11 @@ _LOOK = 0.5
 
 def nodes(at: Server, json: Json = False) -> None:
     """List the nodes of the Ray cluster that the mind lives on, and who lives where."""
-    found, unschedulable = asyncio.run(_listed(at))
-    if json:
-        for node in found:
-            emit(node)
-        for name, why in unschedulable.items():
-            emit({"unschedulable": name, "reason": why})
-        return
-    if not found:
-        console(error=True).print("no nodes: the mind has a Ray of its own on one machine, or does not run")
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("node", "id", "address", "state", "taken", "others", "of", "who"):
-        right = name in {"taken", "others", "of"}
-        table.add_column(name, justify="right" if right else "left", no_wrap=name != "who", overflow="fold")
-    for node in found:
-        figures = (f"{node.taken:g}", f"{node.others:g}", f"{node.total:g}")
-        table.add_row(
-            Text(safe(node.name), style="bold"), node.id[:8], safe(node.address), _state(node), *figures,
-            safe(", ".join(node.actors)),
-        )  # fmt: skip
-    if found:
-        console().print(table)
-    for name, why in unschedulable.items():
-        console().print(Text(f"  ! {safe(name)} has no place: {safe(why)}", style="yellow"))
+    found, unschedulable = ask(at, lambda mind: mind.nodes().listed())
+    columns, nothing = "node id address state >taken >others >of +who", "no nodes: the mind has a Ray of its own"
+    rows(found, columns, _row, lambda node: node, json=json, nothing=f"{nothing} on one machine, or does not run")
+    left = [{"unschedulable": safe(name), "reason": safe(why)} for name, why in unschedulable.items()]
+    tell(left, None, lambda one: Text("  ! {unschedulable} has no place: {reason}".format(**one), "yellow"), json=json)
 
 
 def drain(
@@ -69,11 +50,6 @@ def restart(
 ) -> None:
     """Have subminds save, end and live on in new processes, one after the other, while the mind goes on."""
     asyncio.run(_restart(at, names or []))
-
-
-async def _listed(at: Server) -> tuple[list[Node], dict[str, str]]:
-    async with connected(at) as client:
-        return await client.nodes().listed()
 
 
 async def _drain(at: Server, node: str, *, undo: bool, wait: float) -> list[str]:
@@ -111,6 +87,12 @@ def _is_gone(report: SubmindReport) -> bool:
 
 def _means(node: Node, wanted: str) -> bool:
     return wanted in {node.name, node.address} or node.id.startswith(wanted)
+
+
+def _row(node: Node) -> tuple[str | Text, ...]:
+    place, figures = (node.id[:8], safe(node.address)), (node.taken, node.others, node.total)
+    shown = (f"{figure:g}" for figure in figures)
+    return Text(safe(node.name), style="bold"), *place, _state(node), *shown, safe(", ".join(node.actors))
 
 
 def _state(node: Node) -> Text:

@@ -1,12 +1,13 @@
 """What commands print: JSON one object a line, or text for people that nothing from outside can break out of."""
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from google.protobuf.message import Message
 from rich.console import Console, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from environment.ancestry import Ancestor
@@ -58,6 +59,28 @@ def tell(
         emit(one if form is None else encode(form, one)) if json else console().print(shown(one))
     if nothing and not told and not json:
         console(error=True).print(nothing)
+
+
+def rows(
+    found: Sequence[Any],
+    columns: str,
+    row: Callable[[Any], Sequence[RenderableType]],
+    form: Callable[[Any], Any],
+    *,
+    json: bool,
+    nothing: str,
+) -> None:
+    """The same as a table, or as JSON in a ``form``; of ``columns`` ``>`` stands to the right, ``+`` may be broken."""
+    if json or not found:
+        tell(map(form, found), None, str, json=json, nothing=nothing)
+        return
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in columns.split():
+        kind, told = name[0], name.lstrip(">+").replace("_", " ")
+        table.add_column(told, justify="right" if kind == ">" else "left", no_wrap=kind != "+", overflow="fold")
+    for one in found:
+        table.add_row(*row(one))
+    console().print(table)
 
 
 def clock(instant: Instant) -> str:

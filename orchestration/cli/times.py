@@ -2,11 +2,13 @@
 
 import re
 from datetime import datetime
+from typing import TypeVar
 
 from environment.messages import Instant
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.schema.times import instant
 
+D = TypeVar("D", Instant, None)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -21,6 +23,6 @@ def moment(option: str, text: str) -> Instant:
         raise Failure(f"{option} {text}: {why}", MISUSED) from None
 
 
-def moment_or(option: str, text: str | None, default: Instant) -> Instant:
+def moment_or(option: str, text: str | None, default: D) -> Instant | D:
     """The same where the option was given, else ``default``."""
     return default if text is None else moment(option, text)

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from orchestration.access.scopes import Scope
 from orchestration.access.tokens import TokenEntry, TokenQuota, changing, new_token, read_tokens
 from orchestration.cli.failure import FAILED, MISUSED, Failure
 from orchestration.cli.options import Group, Json, MindFile
-from orchestration.cli.output import console, emit
+from orchestration.cli.output import console, emit, rows
 from orchestration.cli.safety import safe
 from orchestration.clock import wall
 from orchestration.loading import load_settings
@@ -66,24 +65,8 @@ def listing(file: File = None, whose: Whose = None, json: Json = False, mind: Mi
     """List the tokens: whose they are, and what they allow. Of the tokens themselves only digests are known."""
     path, _ = _where(file, whose, mind)
     found = [one for one in read_tokens(path) if whose is None or one.mind == whose]
-    if json:
-        for entry in found:
-            emit(_told(entry))
-        return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("name", "mind", "scopes", "created", "expires", "digest"):
-        table.add_column(column, no_wrap=True)
-    for entry in found:
-        over = entry.expires is not None and entry.expires <= _now()
-        table.add_row(
-            Text(safe(entry.name), style="bold"),
-            safe(entry.mind),
-            ", ".join(sorted(entry.scopes)),
-            _day(entry.created),
-            Text(_day(entry.expires) if entry.expires else "never", style="red" if over else ""),
-            entry.sha256[:12],
-        )
-    console().print(table) if found else console(error=True).print("no token yet: submind token new NAME --scope watch")
+    nothing = "no token yet: submind token new NAME --scope watch"
+    rows(found, "name mind scopes created expires digest", _row, _told, json=json, nothing=nothing)
 
 
 def revoke(
@@ -134,6 +117,13 @@ def _until(text: str, now: datetime) -> datetime:
 
 def _told(entry: TokenEntry) -> dict[str, object]:
     return entry.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+
+
+def _row(entry: TokenEntry) -> tuple[str | Text, ...]:
+    over = entry.expires is not None and entry.expires <= _now()
+    expires = Text(_day(entry.expires) if entry.expires else "never", style="red" if over else "")
+    name = Text(safe(entry.name), style="bold")
+    return name, safe(entry.mind), _scopes(entry), _day(entry.created), expires, entry.sha256[:12]
 
 
 def _scopes(entry: TokenEntry) -> str:
