@@ -89,7 +89,7 @@ class StandingGoal:
     """A subject that is counted, or held as a goal or a value."""
 
     id: str
-    """``v-`` and 20 hexadecimal digits, of its words."""
+    """``v-`` and 20 hexadecimal digits, of its words; empty: it is one of the configuration."""
     text: str
     evidence: list[GoalSignal] = field(default_factory=list)
     """Its latest signals."""
@@ -163,6 +163,11 @@ def ranked(goals: Iterable[StandingGoal]) -> list[StandingGoal]:
     shown = [one for one in goals if one.held or one.proposed is not GoalLayer.NONE]
     order = (GoalLayer.IDENTITY, GoalLayer.GOAL, GoalLayer.NONE)
     return sorted(shown, key=lambda one: (order.index(one.layer), -one.weight, -len(one.evidence), one.text))
+
+
+def configured(goals: Iterable[str]) -> list[StandingGoal]:
+    """Goals of the configuration, as they are listed beside what was granted; they have no weight."""
+    return [StandingGoal("", text, layer=GoalLayer.GOAL, by="mind.goals") for text in goals]
 
 
 def damp(goals: Iterable[StandingGoal]) -> list[StandingGoal]:

@@ -66,6 +66,8 @@ class Recollection:
     """The words for a time that it is of."""
     who: str = ""
     """The one asked about, where they say it themselves."""
+    goal: str = ""
+    """Of what the mind pursues that which it bears on most, and comes earlier by."""
     also: int = 0
     """How many others say the same, and are left out."""
     around: tuple[Quotation, ...] = ()
@@ -153,8 +155,9 @@ def recall(
     near = _nearness(cue.period, times)
     guessed = cue.period is not None and cue.period.event != ""
     score = _standard(words) + _MEANING * meaning + (_GUESSED if guessed else _TIME) * near
-    if pursued:
-        score += _PURSUED * np.max([w * index.having(telling(goal)) for goal, w in pursued.items()], axis=0)
+    bearing = {goal: weight * index.having(telling(goal)) for goal, weight in (pursued or {}).items()}
+    if bearing:
+        score += _PURSUED * np.max(list(bearing.values()), axis=0)
     fits = ((words > 0) | (meaning >= _FELT) | ((near == 1) & (not guessed))) & _passing(index, times, filters)
     found: list[Recollection] = []
     rows: list[int] = []
@@ -169,7 +172,9 @@ def recall(
         else:
             said[text] = len(rows)
             rows.append(line)
-            found.append(_told(index, cue, line, float(score[line]), float(cosines[line]), near[line] == 1))
+            one = _told(index, cue, line, float(score[line]), float(cosines[line]), near[line] == 1)
+            lifting = {goal: float(weights[line]) for goal, weights in bearing.items() if weights[line] > 0}
+            found.append(replace(one, goal=max(lifting, key=lifting.__getitem__, default="")))
     return _within(found, filters.budget)
 
 

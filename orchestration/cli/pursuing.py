@@ -43,7 +43,9 @@ def goals(
 
 
 def _shown(one: StandingGoal) -> Text:
-    line = Text(f"{one.id} ", style="dim", overflow="fold").append(f"{bar(one.weight)} ", style="yellow")
+    line = Text(overflow="fold")
+    if one.id:
+        line.append(f"{one.id} ", style="dim").append(f"{bar(one.weight)} ", style="yellow")
     line.append(f"{one.layer.value if one.held else ''} ", style="green").append(safe(one.text), style="bold")
     if one.proposed is not GoalLayer.NONE:
         line.append(f" proposed: {one.proposed.value}", style="magenta")

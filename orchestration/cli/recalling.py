@@ -12,7 +12,7 @@ from orchestration.cli.options import Json
 from orchestration.cli.output import clock, console, tell
 from orchestration.cli.remote import Server, ask
 from orchestration.cli.safety import safe
-from orchestration.cli.times import moment
+from orchestration.cli.times import moment_or
 from orchestration.pb.submind.v1 import environment_pb2, perception_pb2
 
 
@@ -30,12 +30,7 @@ def recall(
     """Find what was perceived: by words, meaning, time and who said it. Exit code 1 when there is nothing like it."""
     if not text.strip():
         raise Failure("there is nothing to look for: give some words", MISUSED)
-    wanted = RecallFilters(
-        source,
-        None if since is None else moment("--since", since),
-        None if until is None else moment("--until", until),
-        budget,
-    )
+    wanted = RecallFilters(source, moment_or("--since", since, None), moment_or("--until", until, None), budget)
     found = ask(at, lambda mind: mind.recall(text, k, wanted))
     tell(found, environment_pb2.Recollection, lambda one: _shown(one, context=context), json=json)
     if not found:
@@ -81,6 +76,7 @@ def _reasons(one: Recollection) -> str:
         f"meaning {one.meaning:.2f}" if one.meaning else "",
         f"time: {one.when}" if one.when else "",
         f"said by {one.who}" if one.who else "",
+        f"goal: {one.goal}" if one.goal else "",
         f"also {one.also} like it" if one.also else "",
     ]
     return safe("; ".join(filter(None, told)))

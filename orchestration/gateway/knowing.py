@@ -1,6 +1,6 @@
 """What answers the calls about knowledge."""
 
-from environment.goals import GoalOrder, ranked
+from environment.goals import GoalOrder, configured, ranked
 from orchestration.access.caller import CALLER
 from orchestration.gateway.errors import Unknown
 from orchestration.gateway.marking import MarkDesk
@@ -64,7 +64,7 @@ class KnowledgeService:
 
     async def list_goals(self, request: pb.ListGoalsRequest) -> pb.ListGoalsResponse:
         """What the mind pursues, and what it proposes."""
-        found = ranked((await self._known.goals()).values())
+        found = [*configured(self._view.around.goals), *ranked((await self._known.goals()).values())]
         return encode(pb.ListGoalsResponse, goals=found[: request.limit or _LIMIT])
 
     async def set_goal(self, request: pb.SetGoalRequest) -> pb.SetGoalResponse:

@@ -91,6 +91,7 @@ class ServingProcess(ABC):
             interlocutors=settings.perception.interlocutors,
             query_prefix=settings.substrate.embedder.query_prefix,
             knowledge=settings.knowledge,
+            goals=settings.mind.goals,
             **around,
         )
         embedder, name = LazyEmbedder(settings, stores.collections), settings.mind.name

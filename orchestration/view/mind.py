@@ -78,6 +78,8 @@ class ViewContext:
     """Where what questions are answered from is kept from one process to the next; None: nowhere."""
     knowledge: KnowledgeSettings = field(default_factory=KnowledgeSettings)
     """What the configuration says of packs."""
+    goals: Sequence[str] = ()
+    """Those of the configuration."""
 
 
 async def _waited(work: Coroutine[Any, Any, T]) -> AsyncGenerator[T | None, None]:

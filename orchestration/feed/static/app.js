@@ -243,7 +243,8 @@ function askToLogIn(why) {
   byId("login-why").textContent = why;
   if (!loginDialog.open) loginDialog.showModal();
 }
-function showWhoIsHere({ name }) {
+function showWhoIsHere({ name, required, scopes }) {
+  document.body.dataset.orders = String(!required || scopes.includes("operate"));
   const button = byId("log-out");
   button.hidden = !name;
   button.title = name ? `Log out (the token ${name})` : "";

@@ -81,19 +81,21 @@ export class Marks {
     until.focus();
   }
 
-  /** Order what a mark is made or taken back by; what is refused is said in `root`. */
+  /** Order what a mark is made or taken back by, and answer what came of it; what is refused is said in `root`. */
   async send(path, body, root, fill = () => {}) {
     try {
       const mark = await post(path, { ...body, by: this.name() });
       await this.look();
       fill();
-      announce(`${path.endsWith("undo") ? "Undone" : "Marked"}: ${mark.kind.replace("_", " ")}`);
+      announce(`${path.endsWith("undo") ? "Undone" : "Marked"}: ${(mark.kind ?? body.act).replace("_", " ")}`);
       await this.onChange();
+      return mark;
     } catch (error) {
       const why = error.fields?.map((field) => field.why).join(" \u00b7 ") || error.message;
       const answer = root.querySelector("output");
       if (answer) answer.replaceChildren(outside(why, { class: "error" }));
       else announce(why);
+      return null;
     }
   }
 

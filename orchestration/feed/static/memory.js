@@ -1,9 +1,10 @@
 // The memory of the mind: what was perceived is found again, whom and what it knows, and what is to be settled.
 
-import { get, list } from "./api.js";
+import { get } from "./api.js";
 import { byId, el } from "./dom.js";
 import { Denials } from "./denials.js";
 import { entityPage, quoted } from "./entity.js";
+import { Goals } from "./goals.js";
 import { entityAddress } from "./graph.js";
 import { slept } from "./sleep.js";
 import { agoElement, brief, outside, passage, share } from "./text.js";
@@ -24,6 +25,7 @@ function reasons(hit) {
     hit.near.length > 0 && `beside it ${listed(hit.near)}`,
     hit.when && `of \u201c${brief(hit.when, 40)}\u201d`,
     hit.who && `said by ${brief(hit.who, 40)}`,
+    hit.goal && `bears on the goal \u201c${brief(hit.goal, 40)}\u201d`,
     hit.meaning > 0.2 && `meaning ${share(hit.meaning)}`,
     `trust ${share(hit.trust)}`,
     Number(hit.also) > 0 && `${hit.also} more say the same`,
@@ -59,6 +61,7 @@ function nothingKnown() {
 export class Memory {
   constructor(marks) {
     this.denials = new Denials(marks);
+    this.goals = new Goals(marks);
     this.content = byId("memory-content");
     this.words = byId("recall-words");
     this.address = HOME;
@@ -97,15 +100,17 @@ export class Memory {
     if (fresh) this.content.querySelector(".entity-name")?.focus({ preventScroll: true });
   }
 
-  /** The world was looked at again: what is denied may have changed. */
+  /** The world was looked at again: what is denied or proposed may have changed. */
   async look() {
-    if (!this.load || !(await this.denials.look())) return;
+    if (!this.load || !(await Promise.all([this.denials.look(), this.goals.look()])).some(Boolean)) return;
     if (!this.content.contains(document.activeElement) && !this.content.querySelector("details[open]") && !String(window.getSelection())) this.#fill();
   }
 
   async #home() {
-    const [{ entities }, { sleeps }] = await Promise.all([get("v1/entities", { limit: LATELY }), get("v1/sleeps", { limit: 1 }), this.denials.look()]);
+    const [{ entities }, { sleeps }] = await Promise.all([get("v1/entities", { limit: LATELY }), get("v1/sleeps", { limit: 1 }), this.denials.look(), this.goals.look()]);
     const { open, settled } = this.denials;
+    const { waiting, held } = this.goals.parts;
+    const goals = (all) => el("ul", { class: "goals" }, ...all.map((one) => this.goals.item(one)));
     const item = (one) => this.denials.item(one);
     const shown = el("ul", { class: "denials" }, ...open.slice(0, SETTLING).map(item));
     const more = open.length > SETTLING && el("button", { type: "button", class: "more", text: `Show all ${open.length}` });
@@ -116,6 +121,8 @@ export class Memory {
       });
     return [
       open.length > 0 && section(`To settle (${open.length})`, el("p", { class: "quiet", text: "Sources deny each other. Neither is overwritten until somebody says which is right, or takes back what it said." }), shown, more),
+      waiting.length > 0 && section(`Proposed (${waiting.length})`, el("p", { class: "quiet", text: "They came up on many days. The mind pursues them as goals, or goals as values, only where somebody grants it." }), el("p", { class: "quiet only-watching", text: "To decide, log in with a token that has the scope operate." }), goals(waiting)),
+      held.length > 0 && section("What it pursues", el("p", { class: "quiet", text: "What bears on these comes to mind more easily; on those with a weight, it also comes first in what is recalled." }), goals(held)),
       settled.length > 0 && section("Settled by hand", el("ul", { class: "denials" }, ...settled.map(item))),
       (entities.length > 0 || sleeps.length > 0) && section("Last sleep", ...slept(sleeps[0])),
       entities.length > 0 && section("Lately met", el("p", { class: "quiet", text: "Whom and what the mind came to know, the latest first. In bold who speaks." }), chips(entities)),

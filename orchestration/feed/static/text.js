@@ -63,6 +63,7 @@ const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-dig
 const SECONDS = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const DAY = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric" });
 const SHORT = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const AGO = new Intl.RelativeTimeFormat("en-GB", { numeric: "always", style: "short" });
 const UNITS = [["year", 31_557_600], ["month", 2_629_800], ["day", 86_400], ["hour", 3600], ["minute", 60]];
 
@@ -72,6 +73,8 @@ export const clock = (iso) => CLOCK.format(new Date(iso));
 export const exact = (iso) => SECONDS.format(new Date(iso));
 /** The day in full. */
 export const day = (iso) => DAY.format(new Date(iso));
+/** Day and month. */
+export const date = (iso) => DATE.format(new Date(iso));
 /** Day, month and time. */
 export const short = (iso) => SHORT.format(new Date(iso));
 

@@ -76,6 +76,8 @@ async def test_what_bears_on_a_goal_comes_first_of_what_fits(stores):
     for one in (goal, replace(goal, id="v-2", text="gate 12", layer=GoalLayer.NONE)):
         await stores.commit([GOALS.write(one.id, one)])
     assert await texts(follower, "gate") == ["gate 14 shut"]
+    found = [*await follower.recall("gate", 1, NOON), *await follower.recall("physician", 1, NOON)]
+    assert [one.goal for one in found] == ["the 14 boilers", ""]
     assert "gate 14 shut" not in [one.text for one in await follower.recall("physician", 99, NOON)]
 
 

@@ -6,7 +6,7 @@ from environment.goals import GOALS, HELD, GoalLayer, GoalSignal, SignalKind, St
 from environment.marks import MARKS, MarkKind
 from environment.messages import PerceptionRef
 from tests.environment.stores.making import NOON
-from tests.orchestration.cli.conftest import submind
+from tests.orchestration.cli.conftest import flags, submind
 
 DAY = 86_400.0
 
@@ -41,6 +41,14 @@ async def test_goals_are_proposed_granted_refused_set_and_dropped(gateway: Any, 
     assert (await submind("mark", boiler.id, "--undo", *at)).code == 0
     (left,) = (await submind("goals", "--json", *at)).objects
     assert (left["text"], left["layer"], left["proposed"]) == (boiler.text, "none", "goal"), "as before it was granted"
+
+
+async def test_goals_of_the_configuration_are_listed_beside_those_held(serve: Any) -> None:
+    async with serve(goals=("Say it once.",)) as served:
+        at = flags(served)
+        assert (await submind("goals", "boiler", "--set", *at)).code == 0
+        listed = (await submind("goals", *at)).out.splitlines()
+    assert ("goal Say it once. — mind.goals" in listed[0], "boiler" in listed[1], len(listed)) == (True, True, 2)
 
 
 async def test_what_cannot_be_ordered_is_said(gateway: Any, at: list[str]) -> None:

@@ -41,8 +41,7 @@ async def test_a_pack_comes_in_versions_and_goes_with_all_that_came_of_it(
     assert [(one["name"], one["sections"], one["facts"], one["added"]) for one in first] == [("assets.csv", 2, 4, True)]
     file.write_text("name,location,supplier\npress 3,hall 1,Verzolu\nvan 7,yard,Wenstoll\n")
     assert "1 sections came, 1 went" in (await pack("add", file)).out
-    again = (await pack("list", "--json")).objects
-    assert again[0]["version"] != first[0]["version"]
+    assert (await pack("list", "--json")).objects[0]["version"] != first[0]["version"]
     facts, names = await lived(gateway, "Bo: van 7 was moved to dock 2")
     assert {("van 7", "Wenstoll"), ("van 7", "dock 2")} <= facts
     assert "2 sections went" in (await pack("remove", "assets.csv")).out

@@ -121,6 +121,7 @@ async def serving(
     nodes=None,
     age=0.0,
     words=None,
+    goals=(),
     **settings,
 ):
     stores = stores or await open_stores(directory, "alpha", busy_timeout=1.0)
@@ -131,7 +132,7 @@ async def serving(
     chosen = GatewaySettings(**(given | settings), intake=intake or IntakeSettings())
     held = log(stores.perceptions)
     taken = Intake(held, chosen.intake, clock)
-    around = ViewContext(version="1.2.3", limit_hits=taken.limit_hits, words=words)
+    around = ViewContext(version="1.2.3", limit_hits=taken.limit_hits, words=words, goals=goals)
     view = MindView(stores, WordLlamaEmbedder(), mind="alpha", clock=clock, wall=clock, surroundings=around)
     offered = all_handlers(view, tail, desk, nodes, forgetting=ForgettingService(stores, clock))
     server = GatewayServer(taken, offered, chosen, access, age=age)

@@ -243,7 +243,7 @@ class Server:
             mind="pantrow",
             clock=lambda: time.time() - self.behind,
             wall=time.time,
-            surroundings=ViewContext(words=self.words),
+            surroundings=ViewContext(words=self.words, goals=("Say once what matters.",)),
         )
         tail = StreamTail(stores.stream)
         intake = Intake(stores.perceptions, IntakeSettings(), time.time)

@@ -136,6 +136,7 @@ def test_a_token_that_may_only_watch_is_told_what_it_may_not(world, guarded, tok
     expect(page.locator("#login-why")).to_contain_text("`watch`")
     log_in(page, watcher)
     page.wait_for_selector('article[data-seq="1"]')
+    reader.until("document.body.dataset.orders === 'false'")
     page.fill("#say-words", "open the gate")
     page.click("#say-send")
     expect(page.locator("#say-answer")).to_contain_text("`operate`")

@@ -20,6 +20,7 @@ from actors.knowledge.fact import (
 )
 from actors.knowledge.settings import KnowledgeSettings
 from actors.matters.matter import LOOPS, MATTERS, Matter, MatterLine, MatterState, OpenLoop
+from environment.goals import GOALS, GoalLayer, GoalSignal, SignalKind, StandingGoal, goal_id
 from environment.marks import MARKS
 from environment.messages import PerceptionRef
 from tests.orchestration.page.conftest import finish
@@ -254,6 +255,32 @@ def test_what_sleep_did_is_told_and_leads_to_what_it_is_about(knowing, read):
     assert page.locator("#memory img, #memory script").count() == 0
     page.click(".slept a")
     page.wait_for_selector(".entity-name:has-text('press 4')")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_goals_are_told_with_weight_and_signals_and_decided(knowing, read, width):
+    ref = knowing.perceive(f"boiler {HARM}")
+    one, held = (StandingGoal(goal_id(text), text) for text in (f"boiler {HARM}", "press 4"))
+    held.layer, held.weight = GoalLayer.IDENTITY, 0.6
+    for day in range(20, 0, -4):
+        one.hear(GoalSignal(knowing.now - 86_400 * day, SignalKind.ASKED, ref))
+    finish(knowing.stores.commit([GOALS.write(each.id, each) for each in (one, held)]))
+    reader = read(width=width)
+    page = reader.open("/#memory")
+    told = page.locator("section:has(> h3:text('What it pursues')) .goal")
+    expect(told).to_have_count(2)
+    assert [text.split("\n")[0] for text in told.all_inner_texts()] == ["Say once what matters.", "press 4"]
+    assert (told.nth(0).locator("button").count(), "0.60" in told.nth(1).inner_text()) == (0, True)
+    goal = page.locator("section:has(> h3:text('Proposed (1)')) .goal")
+    goal.locator("summary").click()
+    assert (goal.locator(".evidence li").count(), "boiler <script>" in goal.inner_text()) == (5, True)
+    goal.locator("[data-act=grant]").click()
+    expect(goal).to_contain_text("Granted: it is a goal now.")
+    goal.locator("[data-undo]").click()
+    goal.locator("[data-act=refuse]").click()
+    expect(goal).to_contain_text("Refused")
+    assert page.locator("#memory img, #memory script").count() == 0
+    assert reader.overflow() <= 0
 
 
 def test_nothing_known_teaches_and_what_goes_wrong_is_said(world, server, read):
