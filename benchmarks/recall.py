@@ -1,13 +1,17 @@
 """Whether what was perceived is found again, how fast, and what it costs to be findable.
 
-    python benchmarks/recall.py [--json] [--episodes N] [--noise R] [DIALOGUE…]
+    python benchmarks/recall.py [--json] [--episodes N] [--noise R] [--machines R] [--kept S] [DIALOGUE…]
 
 A DIALOGUE is a folder with turns.jsonl (time, source, text, key) and questions.jsonl (question, evidence: keys of the
 turns that hold the answer). The turns go into the perception log of a mind, and the questions through the view that
 answers its readers. Evidence recall@k is the mean share of the evidence among the first k found, for the mind and for
 bare BM25 over the same lines, each with its speaker (Snowball stems, no stop words; Robertson's k1 = 1.5, b = 0.75).
 With --noise, as many lines of five machines come in for each turn, at random times, while breaks are cut to half an
-hour.
+hour; with --machines as many of those that hosts, services, sensors and desks write in routine
+(benchmarks/incident_streams.py).
+
+With --kept the mind keeps only such a share of all lines (``view.episodes``), and BM25 has as many of the latest: what
+there is of the evidence where the oldest go, and where of what is alike those between the first and the last go first.
 
 Then how long recalling takes among N made-up lines, and what taking one in costs beside inserting the same lines into
 bare BM25 and FAISS.
@@ -25,12 +29,14 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import faiss
 import numpy as np
 from corpus import objects, perceptions
+from incident_streams import streams
 from thoughts import shown
 
 from actors.substrate.embedding import WordLlamaEmbedder
@@ -41,6 +47,7 @@ from environment.identity import perception_id
 from environment.messages import NewPerception, Perception
 from environment.stores.sqlite.stores import open_stores
 from orchestration.view.mind import MindView
+from orchestration.view.settings import ViewSettings
 
 K = 10
 BREAK = 1800.0
@@ -70,8 +77,8 @@ class BareBM25:
         return sorted(scores, key=lambda line: (-scores[line], line))[:k]
 
 
-def noisy(turns: list[NewPerception], rate: float, chance: random.Random) -> list[NewPerception]:
-    """The turns with breaks cut short, and among them lines of machines, made of the words of the turns."""
+def noisy(turns: list[NewPerception], rate: float, routine: float, chance: random.Random) -> list[NewPerception]:
+    """The turns with breaks cut short, and among them lines of machines, made of the words of the turns or routine."""
     words = [word for turn in turns for word in (turn.text or "").split()]
     moved, at, last = [], turns[0].time, turns[0].time
     for turn in turns:
@@ -81,29 +88,33 @@ def noisy(turns: list[NewPerception], rate: float, chance: random.Random) -> lis
         at = chance.uniform(moved[0].time, moved[len(turns) - 1].time)
         text = " ".join(chance.choices(words, k=chance.randint(4, 16)))
         moved.append(NewPerception(f"machine {n % 5}", at, at, text))
+    last = moved[len(turns) - 1].time
+    usual = [one for made in streams(7, cold=False) for one in made.history if made.labels[one.key or ""] == "routine"]
+    for one in chance.choices(usual, k=int(routine * len(turns))):
+        at = chance.uniform(moved[0].time, last)
+        moved.append(replace(one, time=at, received=at, key=None))
     return sorted(moved, key=lambda one: one.time)
 
 
-async def found(folder: Path, rate: float) -> dict[str, list[tuple[float, float]]]:
+async def found(folder: Path, rate: float, routine: float, kept: float) -> dict[str, list[tuple[float, float]]]:
     """Of each question recall@10 and @5, by way."""
     turns = perceptions(folder / "turns.jsonl")
-    turns = noisy(turns, rate, random.Random(7)) if rate else turns
-    bare = BareBM25()
-    for turn in turns:
+    turns = noisy(turns, rate, routine, random.Random(7)) if rate or routine else turns
+    bare, most = BareBM25(), math.ceil(kept * len(turns))
+    for turn in turns[-most:]:
         bare.add(f"{turn.source}: {turn.text}")
     told: dict[str, list[tuple[float, float]]] = {"mind": [], "BM25": []}
     with tempfile.TemporaryDirectory() as directory:
         stores = await open_stores(Path(directory), "recall", synchronous="OFF")
         receipts = await stores.perceptions.append(turns)
         keys = {receipt.id: turn.key for receipt, turn in zip(receipts, turns, strict=True)}
-        view = MindView(
-            stores, WordLlamaEmbedder(), mind="recall", clock=lambda: turns[-1].time, wall=lambda: turns[-1].time
-        )
+        now, settings = turns[-1].time, ViewSettings(episodes=most)
+        view = MindView(stores, WordLlamaEmbedder(), settings, mind="recall", clock=lambda: now, wall=lambda: now)
         for question in objects(folder / "questions.jsonl"):
             if not (evidence := set(question["evidence"])):
                 continue
             hits = [keys[one.perception.id] for one in await view.recall(question["question"], K)]
-            lines = [turns[line].key for line in bare.best(question["question"], K)]
+            lines = [turns[line - most].key for line in bare.best(question["question"], K)]
             for way, ranked in (("mind", hits), ("BM25", lines)):
                 told[way].append(
                     (len(evidence & set(ranked)) / len(evidence), len(evidence & set(ranked[:5])) / len(evidence))
@@ -172,12 +183,14 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--episodes", type=int, default=100_000, help="made-up lines; 0: none")
     parser.add_argument("--noise", type=float, default=0.0, help="lines of machines for each turn")
+    parser.add_argument("--machines", type=float, default=0.0, help="lines of routine for each turn")
+    parser.add_argument("--kept", type=float, default=1.0, help="share of all lines that is kept")
     parser.add_argument("dialogues", type=Path, nargs="*", help="folders of dialogues")
     args = parser.parse_args()
     every: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     tables: list[dict[str, Any]] = []
     for folder in args.dialogues:
-        told = asyncio.run(found(folder, args.noise))
+        told = asyncio.run(found(folder, args.noise, args.machines, args.kept))
         for way, figures in told.items():
             every[way] += figures
         tables.append({"dialogue": folder.name} | rates(told["mind"], "mind") | rates(told["BM25"], "BM25"))

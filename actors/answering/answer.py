@@ -229,7 +229,8 @@ def _line(episode: Episode, now: Instant) -> str:
     ago = now - episode.time
     day = f", {round(ago / _DAY)} d earlier" if ago >= _DAY else ""
     text = plain(episode.text, 4000).replace("“", '"').replace("”", '"')
-    return f"“{_fitting(text)}” ({plain(episode.source, 40)}, {clock_time(episode.time)}{day})"
+    like = f"; {episode.counted:,} more like it are only counted" if episode.counted else ""
+    return f"“{_fitting(text)}” ({plain(episode.source, 40)}, {clock_time(episode.time)}{day}{like})"
 
 
 def _fitting(text: str) -> str:

@@ -37,6 +37,8 @@ _EMBEDDED = 64
 """Lines that are embedded at a time."""
 _LOOKS = 60
 """Looks at the log after which the index is written anew."""
+_BACK = 4
+"""How many times as many lines as are kept are read at first: of many alike few are kept."""
 _PATIENCE = 4.0
 """Seconds that who asks waits for vectors; lines that have none by then are found by their words."""
 
@@ -182,7 +184,7 @@ class EpisodeFollower:
         log = self._stores.perceptions
         head = await log.head()
         head = head if before is None else min(head, before - 1)
-        self._cursor = max(self._cursor, head - self._most)
+        self._cursor = max(self._cursor, head - _BACK * self._most)
         while self._cursor < head:
             found = await log.read(self._cursor, _BATCH)
             if not found:

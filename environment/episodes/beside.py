@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from environment.episodes.folding import Places, taken
+
 _NEAR, _FAR = 0.6, 0.3
 """What a word counts in the line before or after, and in those two away; 1 in the line itself."""
 
@@ -66,12 +68,14 @@ class LinesBeside:
         if before >= 0 and (first := self._after[before - self.base]) != place:
             self._sibling[-1], self._sibling[first - self.base] = self._sibling[first - self.base], place
 
-    def compact(self) -> int:
-        """Take out the rows of what was let go; how many."""
-        dead, self.base, self.dead = self.dead, self.base + self.dead, 0
-        for column in self.columns:
-            del column[:dead]
-        return dead
+    def keep(self, rows: NDArray[np.intp]) -> Places:
+        """Let go of all rows but these; where they are then. What stood beside one that went stands there alone."""
+        places = Places(self.base, len(self._before), rows)
+        self.base, self.dead = self.next, 0
+        moved = [array("q", places.of(np.array(column))[rows].tobytes()) for column in self.columns[:3]]
+        self._before, self._after, self._sibling = moved
+        self._counts, self._lengths, self._windows = (taken(column, rows) for column in self.columns[3:])
+        return places
 
     def neighbours(self, line: int) -> list[int]:
         """The lines beside it, at most two each way, in their order."""

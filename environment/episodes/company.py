@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from environment.messages import Instant
@@ -57,6 +58,11 @@ class Company:
         if len(self._pairs) > 16 * self._most:
             self._pairs = Counter(dict(self._pairs.most_common(8 * self._most)))
         return max(before, other)
+
+    def move(self, places: Callable[[int], int]) -> None:
+        """Lines are in other places now; -1: one is kept no more."""
+        for voice in self._voices.values():
+            voice.place = places(voice.place)
 
     def _answered(self, source: str, own: Voice, time: Instant) -> int:
         """The last line of those in company."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from sys import intern
 
@@ -21,7 +22,8 @@ from numpy.typing import NDArray
 
 from environment.episodes.beside import LinesBeside
 from environment.episodes.company import Company
-from environment.episodes.words import compounds, stems
+from environment.episodes.folding import folded, form_of, taken
+from environment.episodes.words import compounds, stems, told
 from environment.identity import perception_id
 from environment.messages import Instant, Perception, PerceptionRef
 
@@ -30,8 +32,6 @@ _MONOLOGUE = 0.4
 """What a line counts beside another of the same voice: the records of a machine explain each other less than talk."""
 _VOICE = 1.5
 """What a word counts in the name of who said it."""
-_TEXT = 2000
-"""Characters of a line that are kept."""
 _BLOCK = 1024
 """Vectors that are made whole at a time: they fit the cache."""
 _LONGEST_NAME = 3
@@ -58,6 +58,8 @@ class Episode:
     """Who said it, where the source knows."""
     id: str = ""
     """Of what was never perceived, as a section of a pack: nobody says it, and it is of no time."""
+    counted: int = 0
+    """How many more like it are counted, and not kept."""
 
     @property
     def ref(self) -> PerceptionRef:
@@ -92,7 +94,10 @@ class EpisodeMatch:
 
 
 class EpisodeIndex:
-    """The last ``most`` perceptions with words, and what is pinned beside them.
+    """At most ``most`` perceptions with words, and what is pinned beside them.
+
+    Where there are more, of lines of one source that are alike but for their figures those between the first and the
+    last go first, and are counted; then the oldest of all. The last quarter is kept word for word.
 
     Guarantees: bounded; what was forgotten is not found; the same perceptions and terms give the same answer. A line
     takes its text, some 200 bytes, and one byte for each component of its vector. Not for several threads at once.
@@ -103,13 +108,15 @@ class EpisodeIndex:
         self.lines = LinesBeside()
         """Which stand beside each other."""
         self._texts, self._ends = bytearray(), array("q")
-        """All texts, and how much was ever written there when each was."""
-        self._cut = 0
-        """How much of that is gone."""
+        """All texts, and where each ends."""
         self._seqs, self._times, self._trusts = array("q"), array("d"), array("d")
         self._sources, self._authors = list[str](), list[str]()
-        self._words: defaultdict[str, array[int]] = defaultdict(_places)
-        self._voices: defaultdict[str, array[int]] = defaultdict(_places)
+        self._forms, self._counted = array("q"), Counter[int]()
+        """Equal for what is alike; and how many went, by that."""
+        self._fold_at = 0
+        """The place from which it is worth to look again what is alike."""
+        self._words: defaultdict[str, array[int]] = defaultdict(partial(array, "q"))
+        self._voices: defaultdict[str, array[int]] = defaultdict(partial(array, "q"))
         self.company = Company()
         """Who speaks with whom."""
         self._pinned: dict[str, int] = {}
@@ -131,9 +138,42 @@ class EpisodeIndex:
             if perception.seq <= self.cursor:
                 continue
             self.cursor = perception.seq
-            if text := _told(perception):
+            if text := told(perception):
                 self._add(perception, text)
-        self._drop(len(self) - self._most - len(self._pinned))
+        most = self._most + len(self._pinned)
+        if len(self) > most and self.lines.next >= self._fold_at:
+            self._fold(len(self) - most + most // 8)
+            self._fold_at = self.lines.next + most // 8
+        self._drop(len(self) - most)
+
+    def _fold(self, wanted: int) -> None:
+        """Let go of as many lines as are ``wanted`` that others stand for, if that many make it worth it."""
+        dead, forms = self.lines.dead, np.array(self._forms[self.lines.dead :])
+        going = folded(forms, wanted)
+        if len(going) > wanted // 4:
+            self._counted.update(forms[going].tolist())
+            self._keep(np.setdiff1d(np.arange(dead, dead + len(self)), dead + going))
+            there = set(self._forms)
+            self._counted = Counter({form: count for form, count in self._counted.items() if form in there})
+
+    def _keep(self, rows: NDArray[np.intp]) -> None:
+        """Let go of all rows but these; their places are others then."""
+        places = self.lines.keep(rows)
+        ends = np.array(self._ends)
+        begins = ends - np.diff(ends, prepend=0)
+        self._texts = bytearray().join(self._texts[begins[row] : ends[row]] for row in rows)
+        self._ends = array("q", np.cumsum((ends - begins)[rows]).tobytes())
+        held = int(np.searchsorted(rows, len(self._scales)))
+        self._vectors = self._vectors[rows[:held]]
+        self._scales = taken(self._scales, rows[:held])
+        for name in ("_seqs", "_times", "_trusts", "_forms"):
+            setattr(self, name, taken(getattr(self, name), rows))
+        self._sources, self._authors = ([names[row] for row in rows] for names in (self._sources, self._authors))
+        places.move(self._words)
+        places.move(self._voices)
+        self.company.move(places)
+        self._pinned = {name: places(place) for name, place in self._pinned.items()}
+        self._innate = {there: one for place, one in self._innate.items() if (there := places(place)) >= 0}
 
     def pin(self, episodes: Mapping[str, Episode]) -> None:
         """Hold these by their ids, beside the last perceptions, and what was pinned before no more.
@@ -151,8 +191,8 @@ class EpisodeIndex:
 
     def _withdraw(self, place: int) -> None:
         """Nothing finds a line any more; it goes when its turn comes."""
-        gone, row = self._innate.pop(place), place - self.lines.base
-        if row >= self.lines.dead:
+        gone, row = self._innate.pop(place, None), place - self.lines.base
+        if gone is not None and row >= self.lines.dead:
             for term in dict.fromkeys(gone.terms):
                 self._words[term].remove(place)
             if row < len(self._scales):
@@ -183,10 +223,10 @@ class EpisodeIndex:
         place, terms = self.lines.next, one.terms
         self.lines.append(before, counts, max(1, len(terms)))
         self._texts += b"" if one.id else one.text.encode("utf-8", "surrogatepass")
-        columns = self._seqs, self._times, self._trusts, self._sources, self._authors, self._ends
-        for column, value in zip(
-            columns, (one.seq, time, one.trust, one.source, one.author, self._cut + len(self._texts)), strict=True
-        ):
+        form = form_of(one.id, "") if one.id else form_of(one.source, one.text)
+        values = one.seq, time, one.trust, one.source, one.author, len(self._texts), form
+        columns = self._seqs, self._times, self._trusts, self._sources, self._authors, self._ends, self._forms
+        for column, value in zip(columns, values, strict=True):
             column.append(value)  # type: ignore[attr-defined]
         for term in dict.fromkeys(terms):
             self._words[intern(term)].append(place)
@@ -198,21 +238,8 @@ class EpisodeIndex:
         if count <= 0:
             return
         self.lines.dead += count
-        if self.lines.dead <= max(64, len(self) // 8):
-            return
-        dead = self.lines.compact()
-        end = self._ends[dead - 1]
-        del self._texts[: end - self._cut]
-        self._cut = end
-        for column in (self._seqs, self._times, self._trusts, self._sources, self._authors, self._ends, self._scales):
-            del column[:dead]
-        self._vectors = self._vectors[dead:].copy()
-        for postings in (self._words, self._voices):
-            for term in list(postings):
-                held = postings[term]
-                del held[: bisect_left(held, self.lines.base)]
-                if not held:
-                    del postings[term]
+        if self.lines.dead > max(64, len(self) // 8):
+            self._keep(np.arange(self.lines.dead, len(self._ends)))
 
     def _having(self, postings: Mapping[str, array[int]], term: str) -> NDArray[np.int64]:
         """Places of lines with a term, oldest first; for use before any comes or goes."""
@@ -246,10 +273,10 @@ class EpisodeIndex:
         row = self.lines.dead + line
         if (innate := self._innate.get(self.lines.base + row)) is not None:
             return innate
-        begin = self._ends[row - 1] - self._cut if row else 0
-        text = self._texts[begin : self._ends[row] - self._cut].decode("utf-8", "surrogatepass")
-        seq, time, trust = self._seqs[row], self._times[row], self._trusts[row]
-        return Episode(seq, time, self._sources[row], text, trust, self._authors[row])
+        begin = self._ends[row - 1] if row else 0
+        text = self._texts[begin : self._ends[row]].decode("utf-8", "surrogatepass")
+        said = self._seqs[row], self._times[row], self._sources[row], text, self._trusts[row], self._authors[row]
+        return Episode(*said, counted=self._counted[self._forms[row]])
 
     def times(self) -> NDArray[np.float64]:
         """Event time of each line; of what is of no time no number."""
@@ -369,14 +396,3 @@ def best(scores: NDArray[np.float32], fits: NDArray[np.bool_], most: int) -> lis
         some = scores[lines]
         lines = lines[some >= np.partition(some, -most)[-most] - _EQUAL]
     return [int(line) for line in lines[np.lexsort((-lines, -np.round(scores[lines].astype(np.float64), 5)))]][:most]
-
-
-def _places() -> array[int]:
-    return array("q")
-
-
-def _told(perception: Perception) -> str:
-    if perception.text is not None:
-        return perception.text[:_TEXT].strip()
-    readings: Sequence[tuple[str, float]] = sorted((perception.telemetry or {}).items())
-    return ", ".join(f"{name} {value:g}" for name, value in readings)[:_TEXT]

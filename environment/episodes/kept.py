@@ -38,7 +38,7 @@ class IndexStamp(msgspec.Struct, frozen=True):
     received: Instant
     dim: int
     """Components of its vectors."""
-    form: int = 1
+    form: int = 2
     """Another one where an index of the same lines is another, or is written otherwise."""
 
 

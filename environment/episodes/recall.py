@@ -70,6 +70,8 @@ class Recollection:
     """Of what the mind pursues that which it bears on most, and comes earlier by."""
     also: int = 0
     """How many others say the same, and are left out."""
+    counted: int = 0
+    """How many of these are only counted: they came between the first and the last that are alike."""
     around: tuple[Quotation, ...] = ()
     """What was said right before and after it."""
 
@@ -217,6 +219,8 @@ def _told(index: EpisodeIndex, cue: Cue, line: int, score: float, cosine: float,
         words=_words(cue, match.own),
         near=_words(cue, match.near),
         meaning=cosine,
+        also=one.counted,
+        counted=one.counted,
         when=cue.period.said if cue.period and timed else "",
         who=" ".join(_words(cue, cue.people & one.voice)),
         around=tuple(_quoted(index.episode(other)) for other in index.lines.neighbours(line)),

@@ -5,8 +5,12 @@ from functools import lru_cache
 
 from Stemmer import Stemmer
 
+from environment.messages import Perception
+
 _TOKEN = re.compile(r"\d+(?:[.:]\d+)+|\d+|[^\W\d_]+")
 _JOINED = re.compile(r"(?<=[^\W_])[-_/](?=[^\W_])")
+_TEXT = 2000
+"""Characters of a line that are kept."""
 _LEAST = 3
 """Letters of the longest word that has no ending."""
 _STEMMER = Stemmer("english")
@@ -62,3 +66,11 @@ def compounds(text: str) -> list[str]:
         if before and after:
             found.append(stem(before[-1] + after[0]))
     return found
+
+
+def told(perception: Perception) -> str:
+    """What was perceived, in words; readings by name."""
+    if perception.text is not None:
+        return perception.text[:_TEXT].strip()
+    readings = sorted((perception.telemetry or {}).items())
+    return ", ".join(f"{name} {value:g}" for name, value in readings)[:_TEXT]

@@ -78,5 +78,6 @@ def _reasons(one: Recollection) -> str:
         f"said by {one.who}" if one.who else "",
         f"goal: {one.goal}" if one.goal else "",
         f"also {one.also} like it" if one.also else "",
+        f"{one.counted} of them only counted" if one.counted else "",
     ]
     return safe("; ".join(filter(None, told)))

@@ -1,5 +1,7 @@
 """What answers the calls about knowledge."""
 
+from typing import TypeVar
+
 from environment.goals import GoalOrder, configured, ranked
 from orchestration.access.caller import CALLER
 from orchestration.gateway.errors import Unknown
@@ -11,6 +13,7 @@ from orchestration.schema.times import seconds_of
 from orchestration.view.knowledge import KnowledgeView
 from orchestration.view.mind import MindView
 
+T = TypeVar("T")
 _LIMIT, _LISTED, _NEAR = 100, 20, 40
 
 
@@ -24,10 +27,7 @@ class KnowledgeService:
         """Everything of an entity."""
         at = seconds_of(request.at) if request.HasField("at") else self._view.now()
         known = seconds_of(request.known) if request.HasField("known") else None
-        page = await self._known.know(request.entity, at, known)
-        if page is None:
-            raise Unknown("entity", request.entity)
-        return encode(pb.KnowResponse, page=page)
+        return encode(pb.KnowResponse, page=_there(await self._known.know(request.entity, at, known), request))
 
     async def list_entities(self, request: pb.ListEntitiesRequest) -> pb.ListEntitiesResponse:
         """Whom and what some words name."""
@@ -37,15 +37,11 @@ class KnowledgeService:
     async def get_neighbourhood(self, request: pb.GetNeighbourhoodRequest) -> pb.GetNeighbourhoodResponse:
         """What is nearest to it."""
         found = await self._known.neighbourhood(request.entity, request.limit or _NEAR)
-        if found is None:
-            raise Unknown("entity", request.entity)
-        return encode(pb.GetNeighbourhoodResponse, neighbourhood=found)
+        return encode(pb.GetNeighbourhoodResponse, neighbourhood=_there(found, request))
 
     async def believe(self, request: pb.BelieveRequest) -> pb.BelieveResponse:
         """Why something is believed of it."""
-        found = await self._known.believe(request.entity, request.relation)
-        if found is None:
-            raise Unknown("entity", request.entity)
+        found = _there(await self._known.believe(request.entity, request.relation), request)
         if request.relation:
             self._recalls.note(one.fact.evidence[-1].id for one in found if one.fact.open)
         return encode(pb.BelieveResponse, beliefs=found)
@@ -76,3 +72,9 @@ class KnowledgeService:
         """What sleep did."""
         found = await self._known.sleeps(request.limit or 1)
         return encode(pb.ListSleepsResponse, sleeps=found)
+
+
+def _there(found: T | None, request: pb.KnowRequest | pb.GetNeighbourhoodRequest | pb.BelieveRequest) -> T:
+    if found is None:
+        raise Unknown("entity", request.entity)
+    return found

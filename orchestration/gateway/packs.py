@@ -34,12 +34,13 @@ class PackService:
     async def add_pack(self, request: pb.AddPackRequest) -> pb.AddPackResponse:
         """Another one, or another version."""
         known, name = self._settings, request.name
-        kept = [one for one in (await self._sections()).values() if one.pack != name or not one.added]
+        every = (await PACKS.all_of(self._stores.collections)).values()
+        kept = [one for one in every if one.pack != name or not one.added]
         if any(one.pack == name for one in kept) or name in {file.name for file in known.packs}:
             raise InvalidRequest("name", f"{name} is a pack of knowledge.packs: change that file")
         try:
-            given = name, request.text, known.pack_trust, known.pack_sections, len(kept)
-            read = await asyncio.to_thread(read_pack, *given)
+            bounds = known.pack_trust, known.pack_sections, len(kept)
+            read = await asyncio.to_thread(read_pack, name, request.text, *bounds)
         except BadPack as error:
             raise InvalidRequest("text", str(error)) from None
         change = await keep_packs(self._stores, [replace(one, added=True) for one in read.values()], added=name)
@@ -58,13 +59,10 @@ class PackService:
         await self._told()
         return encode(pb.RemovePackResponse, pack=pack)
 
-    async def _sections(self) -> dict[str, PackSection]:
-        return await PACKS.all_of(self._stores.collections)
-
     async def _packs(self) -> dict[str, KnownPack]:
         """What there is, by name."""
         found: dict[str, list[PackSection]] = {}
-        for one in (await self._sections()).values():
+        for one in (await PACKS.all_of(self._stores.collections)).values():
             found.setdefault(one.pack, []).append(one)
         facts = (await FACTS.all_of(self._stores.collections)).values() if found else ()
         cited = [{ref.source for ref in fact.evidence} for fact in facts]

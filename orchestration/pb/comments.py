@@ -221,6 +221,7 @@ COMMENTS: dict[str, str] = {
     'submind.v1.Recollection.also': 'How many others say the same, and are left out.',
     'submind.v1.Recollection.around': 'What was said right before and after it in the same conversation.',
     'submind.v1.Recollection.goal': 'The goal or value that it bears on most, and comes earlier by; empty: none.',
+    'submind.v1.Recollection.counted': 'How many of those in also are only counted, and kept no more: they came between the first and the last that are alike.',
     'submind.v1.ForgettingService.Forget': 'Forget everything of a person, a source, a stretch of time or one perception, in every table. Answered when that is kept; whoever leads does it then, over every restart. FAILED_PRECONDITION where a hold means some of it.',
     'submind.v1.ForgettingService.ListForgotten': 'What was asked for and what came of it, the latest first. It does not say what was forgotten.',
     'submind.v1.ForgettingService.Hold': 'Have everything of somebody or something kept, until it is released: from requests and from age.',

@@ -59,8 +59,9 @@ class ViewSettings(Section):
     follow_batch: int = Field(default=1000, ge=1)
     """Changed traces read at a time while the search index catches up."""
     episodes: int = Field(default=50_000, ge=1, le=10_000_000)
-    """Latest perceptions that are recalled and answered from: some 700 bytes of memory each, in the host, each front
-    and in the process of active thinking; read when that begins."""
+    """Most perceptions that are recalled and answered from: some 700 bytes of memory each, in the host, each front and
+    in the process of active thinking, which reads the latest four times as many when it begins. Of more those that are
+    like others but for their figures are only counted first, then the oldest go."""
     questions_per_second: float = Field(default=20.0, ge=0, allow_inf_nan=False)
     """Most questions a second that each process answers on average (`Ask`), ten seconds' worth at once; beyond it
     callers are asked to come back. 0: any number."""

@@ -7,7 +7,7 @@ import { entityPage, quoted } from "./entity.js";
 import { Goals } from "./goals.js";
 import { entityAddress } from "./graph.js";
 import { slept } from "./sleep.js";
-import { agoElement, brief, outside, passage, share } from "./text.js";
+import { agoElement, brief, figure, outside, passage, share } from "./text.js";
 
 const HITS = 12;
 const NAMED = 8;
@@ -28,7 +28,8 @@ function reasons(hit) {
     hit.goal && `bears on the goal \u201c${brief(hit.goal, 40)}\u201d`,
     hit.meaning > 0.2 && `meaning ${share(hit.meaning)}`,
     `trust ${share(hit.trust)}`,
-    Number(hit.also) > 0 && `${hit.also} more say the same`,
+    hit.also > 0 && `${figure(hit.also)} more say the same`,
+    hit.counted > 0 && `${figure(hit.counted)} of them only counted`,
   ].filter(Boolean);
 }
 

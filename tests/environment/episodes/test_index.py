@@ -1,6 +1,9 @@
 """What was perceived is found by its words, within a bound."""
 
+import numpy as np
+
 from environment.episodes.index import EpisodeIndex
+from environment.episodes.recall import Cue, recall
 from environment.episodes.words import stems
 from environment.identity import perception_id
 from environment.messages import Perception
@@ -54,3 +57,19 @@ def test_it_is_bounded_and_forgets_what_the_log_forgot():
     assert found(index, "order") == ["order number 1000"]
     index.add([line(3, "an old one again")])
     assert len(index) == 1
+
+
+def test_of_what_is_alike_the_first_the_last_and_the_number_stay_and_what_was_said_once_outlives_it():
+    index = EpisodeIndex(200)
+    for seq in range(1, 2001):
+        once = f"the {'ab'[seq % 40 == 0]}{chr(97 + seq // 80)} key hangs by the door"
+        index.add([line(seq, f"disk {seq} is {seq % 97}% full" if seq % 40 else once, "ops")])
+        place, lacking = index.lacking(9)
+        index.give(place, np.array([[1.0, len(text)] for text in lacking], np.float32))
+    kept = [index.episode(row) for row in range(len(index))]
+    assert (len(kept) <= 200, len(found(index, "key"))) == (True, 50)
+    assert [one.seq for one in kept[-50:]] == [*range(1951, 2001)], "the last quarter is whole"
+    lengths = index.cosines(np.array([0.0, 1.0], np.float32))
+    assert np.abs(lengths - [len(one.text) for one in kept]).max() < 1
+    (hit,) = recall(index, Cue.of("disk 1999", index, 9e9), None, 1)
+    assert (hit.text, hit.counted) == ("disk 1999 is 59% full", 2000 - len(kept))

@@ -130,8 +130,7 @@ async def test_corrections_come_over_once_with_who_made_them_where(
     await gateway.stores.collections.forget(gateway.now[0])
     assert (await submind("merge", other, "--entity", "van 7", *at)).err == "3 known\n", "it was taken back here"
     stores = await open_stores(tmp_path / "other", "other")
-    anew = replace(said[0], at=gateway.now[0])
-    await stores.commit([MARKS.write(anew.id, anew)])
+    await stores.commit([MARKS.write("k-1", replace(said[0], at=gateway.now[0]))])
     await stores.close()
     assert (await submind("merge", other, "--entity", "van 7", *at)).err == "2 known, 1 corrected\n", "said anew"
 

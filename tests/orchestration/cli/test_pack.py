@@ -52,18 +52,17 @@ async def test_a_pack_comes_in_versions_and_goes_with_all_that_came_of_it(
 
 
 async def test_what_cannot_be_done_is_told_in_a_sentence(gateway: Any, at: list[str], tmp_path: Path) -> None:
-    bad, own, other, empty = (tmp_path / name for name in ("a.csv", "own.csv", "mind.yaml", "none.md"))
+    bad, own, none = (tmp_path / name for name in ("a.csv", "own.csv", "none.md"))
     bad.write_text("name,place\nvan\n")
     own.write_text("name,place\nvan,yard\n")
-    other.write_text("mind:\n")
     await keep_packs(gateway.stores, [PackSection("own.csv", "van", "van, place yard.", 0.9)])
     for given, code, told in (
         (("remove", "b.csv"), 1, "no pack 'b.csv' is known"),
         (("add", own), 1, "own.csv is a pack of knowledge.packs"),
         (("remove", "own.csv"), 1, "take it out there"),
         (("add", bad), 1, "a.csv, line 2: 1 values for 2 columns"),
-        (("add", other), 1, "a pack is Markdown"),
-        (("add", empty), 2, "it cannot be read"),
+        (("add", __file__), 1, "a pack is Markdown"),
+        (("add", none), 2, "it cannot be read"),
     ):
         done = await submind("pack", *given, *at)
         assert (done.code, told in done.err) == (code, True), done.err

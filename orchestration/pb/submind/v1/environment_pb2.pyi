@@ -237,7 +237,7 @@ class RecallResponse(_message.Message):
     def __init__(self, episodes: _Optional[_Iterable[_Union[Recollection, _Mapping]]] = ...) -> None: ...
 
 class Recollection(_message.Message):
-    __slots__ = ("text", "perception", "trust", "score", "words", "near", "meaning", "when", "who", "also", "around", "goal")
+    __slots__ = ("text", "perception", "trust", "score", "words", "near", "meaning", "when", "who", "also", "around", "goal", "counted")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     PERCEPTION_FIELD_NUMBER: _ClassVar[int]
     TRUST_FIELD_NUMBER: _ClassVar[int]
@@ -250,6 +250,7 @@ class Recollection(_message.Message):
     ALSO_FIELD_NUMBER: _ClassVar[int]
     AROUND_FIELD_NUMBER: _ClassVar[int]
     GOAL_FIELD_NUMBER: _ClassVar[int]
+    COUNTED_FIELD_NUMBER: _ClassVar[int]
     text: str
     perception: _perception_pb2.PerceptionRef
     trust: float
@@ -262,4 +263,5 @@ class Recollection(_message.Message):
     also: int
     around: _containers.RepeatedCompositeFieldContainer[Quotation]
     goal: str
-    def __init__(self, text: _Optional[str] = ..., perception: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ..., trust: _Optional[float] = ..., score: _Optional[float] = ..., words: _Optional[_Iterable[str]] = ..., near: _Optional[_Iterable[str]] = ..., meaning: _Optional[float] = ..., when: _Optional[str] = ..., who: _Optional[str] = ..., also: _Optional[int] = ..., around: _Optional[_Iterable[_Union[Quotation, _Mapping]]] = ..., goal: _Optional[str] = ...) -> None: ...
+    counted: int
+    def __init__(self, text: _Optional[str] = ..., perception: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ..., trust: _Optional[float] = ..., score: _Optional[float] = ..., words: _Optional[_Iterable[str]] = ..., near: _Optional[_Iterable[str]] = ..., meaning: _Optional[float] = ..., when: _Optional[str] = ..., who: _Optional[str] = ..., also: _Optional[int] = ..., around: _Optional[_Iterable[_Union[Quotation, _Mapping]]] = ..., goal: _Optional[str] = ..., counted: _Optional[int] = ...) -> None: ...
