@@ -42,6 +42,8 @@ _NEARBY = 3.0
 _SETTLED, _YOUNG, _SMOOTH = 16, 256, 0.25
 """Readings before a drift may be told; until which all levels are taken for usual as often as their number doubles, for
 who is young has not seen its range; and the rate at which the level that may drift follows."""
+_FIRST = 86_400.0
+"""Seconds in which what drifts may be the way of the day."""
 _DRIFT = 6.0
 """Usual moves by which a level must leave all levels told of; it must double their range as well."""
 _SURE = 8
@@ -83,6 +85,8 @@ class Alarm:
     """Nats."""
     seasonal: bool = False
     """Whether the usual is that of the time of day or week."""
+    young: bool = False
+    """Whether it drifts on its first day: it may be the way of the day, which nobody knows yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +137,7 @@ class Deviations(msgspec.Struct):
     least: float = 0.0
     """All levels lie between ``least`` and ``most``."""
     most: float = 0.0
+    begun: Instant = 0.0
     quiet: int = _REST
     """Readings without surprise in a row; ``_REST`` while an alarm may be told."""
     episode: _Episode | None = None
@@ -143,6 +148,7 @@ class Deviations(msgspec.Struct):
         if not forecast.seen:
             self.tails = [TailFit(self.memory, *each) for each in zip(_WARM_UPS, _ONCE, strict=True)]
             self.last = self.smooth = self.least = self.most = value
+            self.begun = reading.time
             self.size = math.sqrt(abs(value))
             forecast.learn(value, reading.time, forecast.all(reading.time))
             return None
@@ -169,7 +175,8 @@ class Deviations(msgspec.Struct):
         self.quiet = 0
         if surprise < bar and drifted is not None:
             self.episode = _Episode(Deviation.DRIFT, reading, drifted, _DRIFT * self.usual_moves / _NEARBY, LEVEL)
-            return Alarm(Deviation.DRIFT, drifted, value, reading, bar)
+            young = reading.time - self.begun < _FIRST
+            return Alarm(Deviation.DRIFT, drifted, value, reading, bar, young=young)
         which = surprises.index(max(surprises))
         kind = _KINDS[which]
         if kind is Deviation.LASTING:

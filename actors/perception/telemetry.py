@@ -27,6 +27,8 @@ _ALARM, _WORSE, _PLENTY = 0.7, 0.25, 20.0
 """Salience of an alarm at the bar, what it has more at most, and the nats beyond the bar for that."""
 _TOGETHER, _ALSO = 3.0, 0.6
 """Intervals within which another alarm of a source goes with the one before, and the share that is worth."""
+_YOUNG = 0.5
+"""The share that a drift is worth on the first day of a series: others recall it, by itself it is seldom told."""
 _SILENCE, _RETURN = 0.7, 0.45
 _RISING, _FALLING, _RESTLESS, _STILL = "rising higher", "falling lower", "restless, swinging", "stuck, not moving"
 _SILENT, _BACK = "silent, no readings", "readings are back"
@@ -181,7 +183,7 @@ class TelemetryInterpreter:
         alarmed.sort(key=lambda each: (-each[1].surprise, each[0].metric))
         series, worst = [each for each, _ in alarmed], alarmed[0][1]
         beyond = worst.surprise + math.log(self._settings.false_alarms)
-        salience = _ALARM + _WORSE * min(1.0, beyond / _PLENTY)
+        salience = (_ALARM + _WORSE * min(1.0, beyond / _PLENTY)) * (_YOUNG if worst.young else 1.0)
         before = self._alarmed.get(perception.source)
         if before is not None and perception.time - before <= _TOGETHER * series[0].rhythm.interval:
             salience *= _ALSO

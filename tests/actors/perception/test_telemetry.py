@@ -56,6 +56,15 @@ def test_what_several_series_do_together_is_told_as_one():
     assert "motor" in later.text or "back" in later.text
 
 
+@pytest.mark.parametrize(("step", "worth"), [(300, 0.35), (1800, 0.7)])
+def test_a_drift_is_worth_less_before_a_day_of_its_series_is_known(step, worth):
+    interpreter, chance = reading(), random.Random(1)
+    level = [6.3 + 0.02 * max(0, n - 72) + chance.gauss(0, 0.04) for n in range(200)]
+    drift, *_ = perceive(interpreter, [read_off(n, {"air_c": v}, START + step * n) for n, v in enumerate(level, 1)])
+    assert drift.insights[0] == "drift"
+    assert drift.salience == pytest.approx(worth)
+
+
 def test_vectors_say_what_it_is_about_and_what_happened():
     up, down = reading(), reading()
     perceive(up, steady(60))
