@@ -29,6 +29,7 @@ _TOGETHER, _ALSO = 3.0, 0.6
 """Intervals within which another alarm of a source goes with the one before, and the share that is worth."""
 _YOUNG = 0.5
 """The share that a drift is worth on the first day of a series: others recall it, by itself it is seldom told."""
+_HOUR = 3600.0
 _SILENCE, _RETURN = 0.7, 0.45
 _RISING, _FALLING, _RESTLESS, _STILL = "rising higher", "falling lower", "restless, swinging", "stuck, not moving"
 _SILENT, _BACK = "silent, no readings", "readings are back"
@@ -215,17 +216,24 @@ class TelemetryInterpreter:
             perceptions=tuple(cited.values())[:_CITED],
             trust=min(r.trust for r in readings),
             part=part,
-            terms=self._terms(series),
+            terms=self._terms(series, readings[0].time),
             insights=(part.partition("/")[0],),
             count=len(series),
         )
 
-    def _terms(self, series: Iterable[_Series]) -> tuple[str, ...]:
-        """Source, names, and their telling words."""
+    def _terms(self, series: Iterable[_Series], time: Instant) -> tuple[str, ...]:
+        """Source, names, and their telling words; not what other sources call theirs, unless one of them alarmed too.
+
+        That two rooms have a temperature is no connection; that two rise within the hour may be one.
+        """
         first = list(series)[:_CITED]
-        names = [s.name.lower() for s in first]
-        words = [w for s in first for w in read(s.words).terms]
-        return tuple(dict.fromkeys([_shown(first[0].source).lower(), *names, *words]))[: self._settings.terms]
+        source, others = first[0].source, set[str]()
+        if not any(other != source and abs(time - at) <= _HOUR for other, at in self._alarmed.items()):
+            elsewhere = (s for s in self._series.values() if s.source != source)
+            others = {word for s in elsewhere for word in (s.name.lower(), *s.words.lower().split())}
+        named = [term.lower() for s in first for term in (s.name, *read(s.words).terms)]
+        told = (term for term in named if term not in others)
+        return tuple(dict.fromkeys([_shown(source).lower(), *told]))[: self._settings.terms]
 
     def _learn_aspects(self, vectors: Mapping[str, Vector]) -> None:
         if len(self._aspects) < len(_ASPECTS):

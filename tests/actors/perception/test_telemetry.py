@@ -65,6 +65,17 @@ def test_a_drift_is_worth_less_before_a_day_of_its_series_is_known(step, worth):
     assert drift.salience == pytest.approx(worth)
 
 
+def test_what_other_sources_measure_too_ties_only_what_alarms_together():
+    interpreter = reading()
+    for source in ("freezer", "hall"):
+        perceive(interpreter, steady(60, metric="air_c", source=source))
+    hall, freezer, later = (
+        perceive(interpreter, steady(20, first, 9.4, "air_c", source=source))[0]
+        for first, source in ((61, "hall"), (81, "freezer"), (400, "hall"))
+    )
+    assert [each.terms for each in (hall, freezer, later)] == [("hall",), ("freezer", "air"), ("hall",)]
+
+
 def test_vectors_say_what_it_is_about_and_what_happened():
     up, down = reading(), reading()
     perceive(up, steady(60))
