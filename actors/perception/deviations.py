@@ -175,8 +175,7 @@ class Deviations(msgspec.Struct):
         self.quiet = 0
         if surprise < bar and drifted is not None:
             self.episode = _Episode(Deviation.DRIFT, reading, drifted, _DRIFT * self.usual_moves / _NEARBY, LEVEL)
-            young = reading.time - self.begun < _FIRST
-            return Alarm(Deviation.DRIFT, drifted, value, reading, bar, young=young)
+            return Alarm(Deviation.DRIFT, drifted, value, reading, bar, young=reading.time - self.begun < _FIRST)
         which = surprises.index(max(surprises))
         kind = _KINDS[which]
         if kind is Deviation.LASTING:

@@ -13,6 +13,7 @@ import msgspec
 
 from actors.perception.rhythm import Rhythm, Watch
 from actors.perception.settings import FoldingSettings
+from environment.latest import Latest
 from environment.messages import Instant
 
 
@@ -20,7 +21,11 @@ class Turn(StrEnum):
     """What the next line of a template is."""
 
     NEW = "new"
-    """Never seen, or forgotten."""
+    """Never seen, or it had to make room."""
+    AGAIN = "again"
+    """Begins anew after so long that it counts as new."""
+    HABIT = "habit"
+    """So again, as it does time after time."""
     REPEAT = "repeat"
     """More of the same: counted, nothing to say."""
     SURGE = "surge"
@@ -29,6 +34,8 @@ class Turn(StrEnum):
     """Back after a silence that was spoken of."""
 
 
+_FEW, _WEEK = 3.5, 7 * 86_400.0
+"""Beginnings of a template, in any source, from which the next is a habit; each counts half a week later."""
 _SHORT = 32
 """Bytes of a digest in hexadecimal: a template no longer than that is kept as it is."""
 
@@ -72,6 +79,8 @@ class Folding:
         self._settings = settings
         self._series: OrderedDict[tuple[str, str], Series] = OrderedDict()
         self._watch = Watch(settings.regular, settings.silence)
+        self._begun: Latest[str, tuple[float, Instant]] = Latest(settings.templates)
+        """How often each template began, as of the latest time, and when that was."""
         self.folded = 0
         self.forgotten = 0
         """Templates that had to make room."""
@@ -88,13 +97,14 @@ class Folding:
         """Count one line; what it is, its series, and the seconds since the one before."""
         key = (source, template)
         series = self._series.get(key)
-        if series is None or time - series.rhythm.last > self._settings.forget_after:
-            return Turn.NEW, self._begin(key, time), 0.0
+        gap = 0.0 if series is None else max(0.0, time - series.rhythm.last)
+        if series is None or gap > self._settings.forget_after:
+            again = Turn.AGAIN if self._begins(template, time) < _FEW else Turn.HABIT
+            return Turn.NEW if series is None else again, self._begin(key, time), gap
         self._series.move_to_end(key)
         self.folded += 1
         series.count += 1
         series.since += 1
-        gap = max(0.0, time - series.rhythm.last)
         back = self._watch.beat(key, series.rhythm, time)
         surges = self._surges(series, time)
         return (Turn.RETURN if back else Turn.SURGE if surges else Turn.REPEAT), series, gap
@@ -106,6 +116,11 @@ class Folding:
     def due(self) -> Instant | None:
         """Event time before which no silence is found."""
         return self._watch.due()
+
+    def _begins(self, template: str, time: Instant) -> float:
+        before, last = self._begun.get(template, (0.0, time))
+        self._begun[template] = (1.0 + before * 0.5 ** (max(0.0, time - last) / _WEEK), time)
+        return self._begun[template][0]
 
     def _begin(self, key: tuple[str, str], time: Instant) -> Series:
         series = Series(*key, Rhythm(time), window_start=time)
@@ -139,11 +154,12 @@ class Folding:
 
     def dump(self) -> SavedFolding:
         """For a snapshot."""
-        return SavedFolding(list(self._series.values()), self._watch.latest, self.folded, self.forgotten)
+        return SavedFolding(list(self._series.values()), self._watch.latest, self.folded, self.forgotten, self._begun)
 
     def load(self, saved: SavedFolding) -> None:
         """From a snapshot."""
         self._watch.latest, self.folded, self.forgotten = saved.latest, saved.folded, saved.forgotten
+        self._begun.update(saved.begun)
         for series in saved.series[-self._settings.templates :]:
             series.template = mark(series.template)
             self._series[(series.source, series.template)] = series
@@ -157,3 +173,4 @@ class SavedFolding(msgspec.Struct):
     latest: Instant
     folded: int
     forgotten: int
+    begun: dict[str, tuple[float, Instant]] = {}

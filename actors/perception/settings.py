@@ -81,7 +81,8 @@ class FoldingSettings(Section):
     templates: int = Field(default=20_000, ge=16)
     """Templates remembered; the ones unused longest go first."""
     forget_after: Seconds = 6 * 3600.0
-    """Silence after which a template counts as new again."""
+    """Silence after which a template counts as new again: of an error that is said, up to three times in a week or so;
+    what begins anew more often, from any source, is worth less."""
     surge: float = Field(default=8.0, gt=1)
     """Growth of a rate that is an event of its own; the next one needs as much again."""
     least: int = Field(default=12, ge=2)

@@ -6,11 +6,12 @@ that nothing surprises who knows nothing.
 """
 
 import math
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Sequence
 from itertools import islice
 from typing import TypeAlias
 
+from environment.latest import Latest
 from environment.messages import Instant
 
 _DOUBT = 20.0
@@ -49,9 +50,9 @@ class Surprise:
     """One kind of value, 0 to 31 in whole steps. Memory is bounded by ``sources``; unused ones go first."""
 
     def __init__(self, memory: int, sources: int) -> None:
-        self._memory, self._most = memory, sources
+        self._memory = memory
         self._all = _Histogram(memory)
-        self._sources: OrderedDict[str, _Histogram] = OrderedDict()
+        self._sources: Latest[str, _Histogram] = Latest(sources)
 
     def of(self, source: str, step: int, prior: float = 1.0) -> float:
         """Nats, 0 and above, of a value before it is learned; ``prior`` is the share as high where nothing is known."""
@@ -63,13 +64,7 @@ class Surprise:
     def learn(self, source: str, step: int, times: int = 1) -> None:
         """So many values more."""
         step = min(step, _BINS - 1)
-        own = self._sources.get(source)
-        if own is None:
-            own = self._sources[source] = _Histogram(self._memory)
-            if len(self._sources) > self._most:
-                self._sources.popitem(last=False)
-        else:
-            self._sources.move_to_end(source)
+        own = self._sources[source] = self._sources.get(source) or _Histogram(self._memory)
         own.add(step, times)
         self._all.add(step, times)
 
@@ -81,7 +76,7 @@ class Surprise:
         """From a snapshot."""
         bins, sources = saved
         self._all = _Histogram(self._memory, bins)
-        self._sources = OrderedDict((name, _Histogram(self._memory, own)) for name, own in sources[-self._most :])
+        self._sources.update((name, _Histogram(self._memory, own)) for name, own in sources)
 
 
 class Tempo:

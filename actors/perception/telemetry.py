@@ -232,8 +232,8 @@ class TelemetryInterpreter:
             elsewhere = (s for s in self._series.values() if s.source != source)
             others = {word for s in elsewhere for word in (s.name.lower(), *s.words.lower().split())}
         named = [term.lower() for s in first for term in (s.name, *read(s.words).terms)]
-        told = (term for term in named if term not in others)
-        return tuple(dict.fromkeys([_shown(source).lower(), *told]))[: self._settings.terms]
+        told = [_shown(source).lower(), *(term for term in named if term not in others)]
+        return tuple(dict.fromkeys(told))[: self._settings.terms]
 
     def _learn_aspects(self, vectors: Mapping[str, Vector]) -> None:
         if len(self._aspects) < len(_ASPECTS):

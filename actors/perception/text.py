@@ -13,6 +13,7 @@ from actors.perception.appraisal import NO_THREATS, Appraiser, SavedAppraiser, T
 from actors.perception.folding import Folding, SavedFolding, Series, Turn, mark
 from actors.perception.percept import Percept, ref
 from actors.perception.settings import PerceptionSettings
+from actors.perception.severity import ERROR, severity
 from actors.perception.wording import clean, read, segments, span, telling, template
 from actors.running import FadingCounts
 from actors.substrate.sentences import numbered
@@ -24,6 +25,8 @@ _SAMPLE = 200
 """Bytes of a line by which its series is called."""
 _SURPRISE_SURGE = 0.5
 _SURPRISE_SILENCE = 0.4
+_HABIT = 0.5
+"""What is left of what begins anew time after time."""
 
 
 class TextInterpreter:
@@ -87,20 +90,19 @@ class TextInterpreter:
         for series in self._folding.silences(now):
             sample = clean(series.sample, 120)
             rhythm = series.rhythm
-            source = clean(series.source, 80)
-            text = f"{source} went silent: no more “{sample}”, which came every {span(rhythm.interval)}"
-            focus = PerceptionRef(series.last_id, rhythm.last, series.source)
-            terms = telling(read(series.sample).terms, self._terms, self._settings.terms)
+            text = (
+                f"{clean(series.source, 80)} went silent: no more “{sample}”, which came every {span(rhythm.interval)}"
+            )
             found.append(
                 Percept(
                     text=text,
                     vector=self._remembered(series),
                     time=rhythm.last + rhythm.interval,
                     salience=0.5 + 0.5 * _SURPRISE_SILENCE,
-                    perceptions=(focus,),
+                    perceptions=(PerceptionRef(series.last_id, rhythm.last, series.source),),
                     trust=series.trust,
                     part=f"silence/{series.count}",
-                    terms=terms,
+                    terms=telling(read(series.sample).terms, self._terms, self._settings.terms),
                     insights=("silence",),
                 )
             )
@@ -134,23 +136,25 @@ class TextInterpreter:
     ) -> Percept:
         wording = read(piece)
         vector = self._vector(series, vectors.get(piece))
-        surprise = _SURPRISE_SURGE if turn in {Turn.SURGE, Turn.RETURN} else 0.0
+        again = turn is Turn.AGAIN and severity(piece) >= ERROR
+        surprise = _SURPRISE_SURGE if again or turn in {Turn.SURGE, Turn.RETURN} else 0.0
         appraisal = self._appraiser.appraise(piece, wording.words, vector, perception.source, perception.time, surprise)
         every = (*numbered(piece, self._terms.get), *wording.terms)
         terms = telling(every, self._terms, self._settings.terms)
         self._terms.add(every)
-        text = piece
-        insights: tuple[str, ...] = ()
+        text, insights = piece, tuple[str, ...]()
         if turn is Turn.SURGE:
             rate = f"×{series.in_window} in {span(perception.time - series.window_start)}"
             text, insights = f"{piece} ({rate})", (rate,)
         elif turn is Turn.RETURN:
             text, insights = f"{piece} (back after {span(gap)} of silence)", ("back",)
+        elif again:
+            text, insights = f"{piece} (again after {span(gap)})", ("again",)
         return Percept(
             text=text,
             vector=vector,
             time=perception.time,
-            salience=appraisal.salience,
+            salience=appraisal.salience * (_HABIT if turn is Turn.HABIT else 1.0),
             perceptions=(ref(perception),),
             trust=perception.trust,
             part=part,

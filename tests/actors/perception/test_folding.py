@@ -27,6 +27,12 @@ def test_a_steady_rate_however_high_is_not_a_surge_for_ever():
     assert Turn.SURGE not in seen[20_000:]
 
 
+def test_what_begins_anew_time_after_time_is_a_habit_and_once_a_week_it_is_none():
+    for apart, last in ((8 * 3600, Turn.HABIT), (7 * 86_400, Turn.AGAIN)):
+        first, *_, latest = turns(Folding(FoldingSettings()), [apart * n for n in range(12)])
+        assert (first, latest) == (Turn.NEW, last)
+
+
 def test_much_faster_than_before_is_a_surge_and_says_how_many():
     folding = Folding(FoldingSettings(window=120.0, surge=8.0, least=12))
     now = 0.0
@@ -45,7 +51,7 @@ def test_much_faster_than_before_is_a_surge_and_says_how_many():
 
 def test_what_is_long_forgotten_is_new_again():
     folding = Folding(FoldingSettings(forget_after=3600.0))
-    assert turns(folding, [0, 1, 3602]) == [Turn.NEW, Turn.REPEAT, Turn.NEW]
+    assert turns(folding, [0, 1, 3602]) == [Turn.NEW, Turn.REPEAT, Turn.AGAIN]
     assert not folding.known("s", "t", 9999)
     assert folding.known("s", "t", 3700)
     assert not folding.known("other", "t", 3700)

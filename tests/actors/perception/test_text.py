@@ -48,6 +48,18 @@ def test_only_what_will_be_told_is_embedded():
     assert interpreter.texts([said(60, FLOOD), said(61, RARE)]) == [RARE]
 
 
+def test_an_error_that_comes_back_after_hours_is_told_anew_and_the_nth_is_worth_less():
+    told = {}
+    for text in ("ERROR upstream unavailable, storage", "INFO rotated the keys of the storage"):
+        lines = [said(n, text, START + 8 * 3600 * n) for n in range(6)]
+        told[text[:4]] = perceive(TextInterpreter(DIM, PerceptionSettings()), lines)
+    assert [each.insights for each in told["ERRO"]] == [(), ("again",), ("again",), (), (), ()]
+    assert told["ERRO"][1].text.endswith(" (again after 8 h)")
+    assert not any(each.insights for each in told["INFO"])
+    for _, _, third, nth, *_ in told.values():
+        assert nth.salience < third.salience / 1.5
+
+
 def test_a_surge_says_its_rate_and_counts_what_was_folded():
     interpreter = reading()
     events = perceive(interpreter, [said(i, FLOOD, START + i * 0.1) for i in range(1, 400)])
