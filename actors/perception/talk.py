@@ -1,7 +1,8 @@
 """Talk among people, in which nearly every line is new: newness alone is no evidence there, standing out is.
 
-Four running ranks are averaged: how dense a line is with new words, how unlike the latest ones, what evidence there is
-without feeling, and for half as much its feeling. ``benchmarks/coverage.py`` and ``benchmarks/talk.py`` measure it.
+Four running ranks are added up: how dense a line is with new words, three times; how unlike the latest ones; what
+evidence there is without feeling; half of its feeling. The weights are round, from a plateau for a mission's moments
+(``benchmarks/coverage.py``) and for incidents planted in its talk and in help channels (``benchmarks/talk.py``).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _MEMORY = 1000
 """Lines of a source after which earlier ones count half."""
 _SHORT = 6
 """Words below which a line is no denser for being short."""
-_FEELING = 0.5
+_DENSITY, _FEELING = 3.0, 0.5
 _EVEN = 0.1
 """Share of talk that stands out so much that it is as likely as not to be wanted."""
 _SLOPE = 0.8
@@ -73,8 +74,8 @@ class Talk:
             return odds
         self._lines += 1
         values = (said.new / max(_SHORT, said.words), said.unlike, said.evidence, said.feeling)
-        *even, feeling = [rank.update(value) for rank, value in zip(self._ranks, values, strict=True)]
-        above = 1.0 - self._standing.update(sum(even) + _FEELING * feeling)
+        dense, unlike, evident, feeling = [rank.update(value) for rank, value in zip(self._ranks, values, strict=True)]
+        above = 1.0 - self._standing.update(_DENSITY * dense + unlike + evident + _FEELING * feeling)
         outstanding = _SLOPE * math.log(_EVEN / max(1 / _WINDOW, above))
         known = self._lines**2 / (self._lines**2 + _KNOWN**2)
         share = talker * known * min(1.0, max(0.0, 2 * (said.new - 1)))  # a new word alone says nothing
