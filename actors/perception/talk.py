@@ -17,8 +17,11 @@ from environment.latest import Latest
 
 _WINDOW = 500
 """Lines of talk among which a new one is ranked."""
-_KNOWN = 700
-"""Lines of talk after which standing out counts as much as evidence does."""
+_KNOWN = (200, 700)
+"""Lines of talk after which standing out counts as much as evidence does: where nobody but talkers is heard, whom
+evidence hardly tells apart, and where machines are heard as well."""
+_MACHINES = 0.1
+"""Share of lines that are no talk from which on it is the latter."""
 _FRESH = (0.6, 0.8)
 """Share of lines that are no repeats: up to the first a source is no talker, from the second on it is."""
 _DOUBT = 10.0
@@ -58,6 +61,8 @@ class Talk:
         self._ranks = [RunningRank(_WINDOW) for _ in range(4)]
         self._standing = RunningRank(_WINDOW)
         self._lines = 0
+        self._share = 0.0, 0.0
+        """Lines of talk, and all; repeats at a time count for one, so that a flood is not all that was heard."""
 
     def hear(self, source: str, lines: int = 1, *, fresh: bool) -> float:
         """Count what a source said; how much of a talker it is by then, 0..1."""
@@ -66,7 +71,11 @@ class Talk:
         fade = 0.5 if every > _MEMORY else 1.0
         self._sources[source] = (new * fade, every * fade)
         low, high = _FRESH
-        return min(1.0, max(0.0, ((new + _DOUBT) / (every + _DOUBT) - low) / (high - low)))
+        talker = min(1.0, max(0.0, ((new + _DOUBT) / (every + _DOUBT) - low) / (high - low)))
+        talk, heard = self._share[0] + talker, self._share[1] + 1.0
+        fade = 0.5 if heard > _MEMORY else 1.0
+        self._share = talk * fade, heard * fade
+        return talker
 
     def weigh(self, talker: float, said: Remark, odds: float) -> float:
         """Log odds that somebody wants what a talker says: ``odds``, then more and more how it stands out of talk."""
@@ -77,21 +86,24 @@ class Talk:
         dense, unlike, evident, feeling = [rank.update(value) for rank, value in zip(self._ranks, values, strict=True)]
         above = 1.0 - self._standing.update(_DENSITY * dense + unlike + evident + _FEELING * feeling)
         outstanding = _SLOPE * math.log(_EVEN / max(1 / _WINDOW, above))
-        known = self._lines**2 / (self._lines**2 + _KNOWN**2)
+        talk, heard = self._share
+        machines = min(1.0, (1.0 - talk / heard) / _MACHINES)
+        half = _KNOWN[0] + (_KNOWN[1] - _KNOWN[0]) * machines
+        known = self._lines**2 / (self._lines**2 + half**2)
         share = talker * known * min(1.0, max(0.0, 2 * (said.new - 1)))  # a new word alone says nothing
         return (1.0 - share) * odds + share * outstanding
 
     def dump(self) -> SavedTalk:
         """For a snapshot."""
         ranks = [rank.dump() for rank in (*self._ranks, self._standing)]
-        return SavedTalk([(name, *counts) for name, counts in self._sources.items()], ranks, self._lines)
+        return SavedTalk([(name, *counts) for name, counts in self._sources.items()], ranks, self._lines, self._share)
 
     def load(self, saved: SavedTalk) -> None:
         """From a snapshot."""
         self._sources.update((name, (new, every)) for name, new, every in saved.sources)
         for rank, values in zip((*self._ranks, self._standing), saved.ranks, strict=True):
             rank.load(values)
-        self._lines = saved.lines
+        self._lines, self._share = saved.lines, saved.share
 
 
 class SavedTalk(msgspec.Struct):
@@ -100,3 +112,4 @@ class SavedTalk(msgspec.Struct):
     sources: list[tuple[str, float, float]]
     ranks: list[list[float]]
     lines: int
+    share: tuple[float, float] = (0.0, 0.0)

@@ -164,6 +164,23 @@ def test_among_people_who_talk_what_stands_out_counts_and_what_a_machine_repeats
     assert machine.parts["talk"] == 0
 
 
+def test_where_machines_are_heard_as_well_standing_out_of_talk_counts_later():
+    chance = random.Random(5)
+    said = [" ".join(chance.choices(WORDS, k=chance.randint(3, 9))) + f" {i}" for i in range(200)]
+    told = "marquee collapsed onto eleven toddlers beside the carousel"
+    alone, beside = Appraiser(DIM, AppraisalSettings()), Appraiser(DIM, AppraisalSettings())
+    for line in said:
+        appraise(alone, [line], source="radio")
+        appraise(beside, [line], source="radio")
+        beside.repeated("press")
+    (among_talkers,), (among_machines,) = (appraise(each, [told], source="radio") for each in (alone, beside))
+    assert among_talkers.parts["talk"] > among_machines.parts["talk"]
+    saved = Appraiser(DIM, AppraisalSettings())
+    saved.load(unpack(pack(alone.dump()), SavedAppraiser))
+    lines = ["the marquee was mended"]
+    assert appraise(saved, lines, source="radio")[0].parts == appraise(alone, lines, source="radio")[0].parts
+
+
 def test_what_declares_itself_is_judged_by_that_also_among_talk():
     appraiser = Appraiser(DIM, AppraisalSettings())
     appraise(appraiser, [f"{line} {i}" for i, line in enumerate(ordinary(600))], source="radio")

@@ -35,7 +35,7 @@ def test_a_rare_line_in_a_flood_is_as_salient_as_without_it():
     (alone,) = perceive(calm, [said(90_000, RARE, start + 60)])
     (amid,) = perceive(flooded, [said(90_000, RARE, start + 60)])
     assert amid.text == RARE
-    assert amid.salience > alone.salience - 0.1  # who floods is judged as a machine, by evidence alone
+    assert amid.salience > alone.salience - 0.15  # who floods is judged as a machine, by evidence alone
     assert amid.salience > 0.8
     assert flooded.figures()["perceptions_folded_total"] >= 19_999
 
