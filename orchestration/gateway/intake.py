@@ -15,7 +15,7 @@ from orchestration.gateway.errors import IntakeBusy, OverQuota, Stopping
 from orchestration.gateway.limits import IntakeLimits, lowered
 from orchestration.gateway.settings import IntakeSettings
 from orchestration.telemetry import names
-from orchestration.telemetry.metrics import Metrics
+from orchestration.telemetry.metrics import Histograms
 from orchestration.telemetry.tracing.ids import CALLING, CallerSpan
 
 _log = structlog.get_logger(__name__)
@@ -71,7 +71,7 @@ class Intake:
     accepted: Accepted | None = None
 
     def __post_init__(self) -> None:
-        self._times = Metrics()
+        self._times = Histograms()
         self._limits = IntakeLimits(self.settings)
         self._queue: deque[_Batch] = deque()
         self._queued = 0

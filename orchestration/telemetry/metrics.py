@@ -1,4 +1,4 @@
-"""Counting: in an actor, to be put into its report; and in the host, where Prometheus reads all of it."""
+"""Times: in an actor, to be put into its report; and all figures in the host, where Prometheus reads them."""
 
 import math
 import re
@@ -21,24 +21,11 @@ _INVALID = re.compile(r"[^a-zA-Z0-9_]")
 _PARTS = ("_sum", "_count", "_bucket")
 
 
-class Metrics:
-    """Counters and histograms of one actor; ``flat`` is what its report carries.
+class Histograms:
+    """Durations of one actor, by what took them; ``flat`` is what its report carries."""
 
-    Guarantee: as many names as ``names`` of different (name, label) pairs were used, at most ``limit``; what comes
-    beyond is counted under ``metrics_dropped_total``.
-    """
-
-    def __init__(self, limit: int = 512) -> None:
-        self._limit = limit
-        self._values: dict[str, float] = {}
+    def __init__(self) -> None:
         self._histograms: dict[str, _Histogram] = {}
-        self._dropped = 0
-
-    def count(self, name: str, amount: float = 1.0, label: str = "") -> None:
-        """Add to a counter."""
-        key = f"{name}:{label}" if label else name
-        if self._room(key):
-            self._values[key] = self._values.get(key, 0.0) + amount
 
     def observe(self, name: str, seconds: float) -> None:
         """Add a duration to a histogram."""
@@ -47,24 +34,9 @@ class Metrics:
             histogram = self._histograms[name] = _Histogram(names.BUCKETS.get(name, names.SHORT))
         histogram.observe(seconds)
 
-    def limit_hit(self, limit: str) -> None:
-        """Count that a configured limit was met."""
-        self.count(names.limit_hit(limit))
-
     def flat(self) -> dict[str, float]:
         """All of it, as ``SubmindReport.metrics`` takes it."""
-        flat = dict(self._values)
-        for name, histogram in self._histograms.items():
-            flat.update(histogram.flat(name))
-        if self._dropped:
-            flat["metrics_dropped_total"] = float(self._dropped)
-        return flat
-
-    def _room(self, key: str) -> bool:
-        if key in self._values or len(self._values) < self._limit:
-            return True
-        self._dropped += 1
-        return False
+        return {key: value for name, each in self._histograms.items() for key, value in each.flat(name)}
 
 
 class _Histogram:

@@ -89,7 +89,6 @@ HELP: Final[dict[str, str]] = {
     "spans_sent_total": "Spans that the receiver of traces has taken.",
     "spans_dropped_total": "Spans dropped because too many waited (telemetry.tracing.queue).",
     "spans_failed_total": "Spans given up because the receiver of traces did not take them.",
-    "metrics_dropped_total": "Figures not told because there were too many names.",
     "messages_not_taken_total": "Events of a kind that the actor does not take in.",
     LIMIT_HITS: "Times a configured limit was met.",
     **{name: told for faculty in faculties() for name, told in faculty.metrics.items()},

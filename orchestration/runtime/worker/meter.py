@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from actors.substrate.ports import Substrate
-from orchestration.telemetry.metrics import Metrics
+from orchestration.telemetry.metrics import Histograms
 
 _TOLD = ("budget_left", "budget_left_of_all", "cache_hits", "cache_shared")
 
@@ -24,17 +24,17 @@ class LiveMeter:
     _tells: Callable[[], bool] = lambda: True
 
     def __post_init__(self) -> None:
-        self._metrics = Metrics()
+        self._times = Histograms()
 
     def now(self) -> float:
         return time.perf_counter()
 
     def observe(self, name: str, seconds: float) -> None:
-        self._metrics.observe(name, seconds)
+        self._times.observe(name, seconds)
 
     def flat(self) -> dict[str, float]:
         if not self._tells():
-            return self._metrics.flat()
+            return self._times.flat()
         status = self._substrate.status() if self._substrate is not None else {}
         told = {name: float(value) for name in _TOLD if isinstance(value := status.get(name), int | float)}
-        return {**self._metrics.flat(), **told, **self._more()}
+        return {**self._times.flat(), **told, **self._more()}

@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from environment.messages import SubmindState
 from orchestration.telemetry import names
-from orchestration.telemetry.metrics import Metrics, report_collector
+from orchestration.telemetry.metrics import Histograms, report_collector
 from tests.environment.stores.making import NOON, report
 
 
@@ -32,10 +32,10 @@ def told(name, metrics, **changes):
 
 @given(st.lists(st.floats(0, 100), max_size=50))
 def test_a_histogram_counts_everything_once_and_cumulatively(values):
-    metrics = Metrics()
+    times = Histograms()
     for value in values:
-        metrics.observe(names.HANDLE_SECONDS, value)
-    flat = metrics.flat()
+        times.observe(names.HANDLE_SECONDS, value)
+    flat = times.flat()
     if not values:
         assert flat == {}
         return
@@ -46,21 +46,11 @@ def test_a_histogram_counts_everything_once_and_cumulatively(values):
     assert flat["handle_seconds_bucket:+Inf"] == len(values)
 
 
-def test_names_are_bounded():
-    metrics = Metrics(limit=10)
-    for number in range(100):
-        metrics.count("crawls_total", label=str(number))
-    flat = metrics.flat()
-    assert flat.pop("metrics_dropped_total") == 90
-    assert len(flat) == 10
-
-
 def test_prometheus_reads_what_actors_report():
-    metrics = Metrics()
-    metrics.observe(names.HANDLE_SECONDS, 0.003)
-    metrics.count(names.MESSAGES_SENT, 5)
-    metrics.limit_hit("shell.mailbox")
-    text = told("text", metrics.flat() | {names.BUDGET_LEFT: 0.5}, role="perceptual")
+    times = Histograms()
+    times.observe(names.HANDLE_SECONDS, 0.003)
+    counted = {names.MESSAGES_SENT: 5.0, names.limit_hit("shell.mailbox"): 1.0, names.BUDGET_LEFT: 0.5}
+    text = told("text", times.flat() | counted, role="perceptual")
     read = scrape([text, told("image", {names.MESSAGES_SENT: 2.0}, role="perceptual")], {"stream_head": 8.0})
     assert read["submind_messages_sent_total", "perceptual", "text"] == 5
     assert read["submind_messages_sent_total", "image", "perceptual"] == 2
@@ -76,11 +66,10 @@ def test_prometheus_reads_what_actors_report():
 
 def test_ten_thousand_subminds_make_as_many_series_as_two():
     def mind(count):
-        metrics = Metrics()
-        metrics.observe(names.HANDLE_SECONDS, 0.003)
-        metrics.count(names.MESSAGES_SENT, 5)
-        metrics.limit_hit("depth")
-        flat = metrics.flat() | {names.MAILBOX_DEPTH: 3.0}
+        times = Histograms()
+        times.observe(names.HANDLE_SECONDS, 0.003)
+        counted = {names.MESSAGES_SENT: 5.0, names.limit_hit("depth"): 1.0, names.MAILBOX_DEPTH: 3.0}
+        flat = times.flat() | counted
         many = [told(f"s-{number}", flat, role="cognitive") for number in range(count)]
         return scrape([told("attention", {"threshold_bend": 1.0}, role="attention"), *many])
 
