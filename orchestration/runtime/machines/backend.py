@@ -2,9 +2,9 @@
 
 import asyncio
 from collections import abc
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, TypeAlias
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import structlog
 
@@ -12,22 +12,18 @@ from environment.collections import LOCAL, Collection
 from environment.ports import Stores
 from orchestration.faculties import growing_roles
 from orchestration.placement.errors import ClusterUnreachable, NoSuchNode
-from orchestration.placement.placement import Placement, needs_of
+from orchestration.placement.placement import ObservedNode, Placement, needs_of
 from orchestration.placement.settings import ClusterSettings
 from orchestration.runtime import processes
 from orchestration.runtime.machines import cluster
+from orchestration.runtime.machines.demand import Demand
 from orchestration.runtime.machines.node_assignment import NodeAssignment
-from orchestration.runtime.machines.nodes import Nodes
 from orchestration.runtime.orders import ActorOrders, RunOrders
 from orchestration.store_factory import embedded_in
 
 _log = structlog.get_logger(__name__)
 _PLACEMENT = Collection(f"{LOCAL}placement", list[str])
 _DRAINED = "drained"
-_AGAIN = 60.0
-"""Seconds after which the same is asked for again: what was asked is lost with the cluster's head."""
-_Bundles: TypeAlias = list[dict[str, float]]
-_Labels: TypeAlias = list[dict[str, str]]
 
 
 class Backend:
@@ -80,61 +76,154 @@ class Backend:
         cluster.stop()
 
 
+@dataclass(eq=False, repr=False)
 class JoinedBackend(Backend):
-    """Nodes of a cluster that others run, as ``Nodes`` gives them out. What is drained is known to the next process."""
+    """Nodes of a cluster that others run, looked at again and again. What is drained is known to the next process.
 
-    def __init__(self, nodes: Nodes, settings: ClusterSettings, stores: Stores, fence: int) -> None:
-        self._settings = settings
-        self._nodes = nodes
-        self._stores = stores
-        self._fence = fence
-        self._watching = asyncio.create_task(nodes.watch(), name="nodes")
+    ``changed``: when nodes or places do. ``demand`` is told at each look what each actor takes, and which nodes are to
+    be empty.
+    """
+
+    placement: Placement
+    settings: ClusterSettings
+    _see: Callable[[], Awaitable[Sequence[ObservedNode]]]
+    _demand: Demand | None
+    _stores: Stores
+    _fence: int
+    _changed: Callable[[], None]
+
+    def __post_init__(self) -> None:
+        self._now = asyncio.get_running_loop().time
+        self._turned = asyncio.Event()
+        self._told: object = None
+        self._watching = asyncio.create_task(self._watch(), name="nodes")
 
     def assignment(self, name: str) -> NodeAssignment:
-        return self._nodes.assignment(name)
+        return ClusterNodeAssignment(name, self)
 
     def unschedulable(self) -> Mapping[str, str]:
-        return self._nodes.placement.unschedulable
+        return self.placement.unschedulable
 
     async def until_known(self, name: str) -> None:
-        placement = self._nodes.placement
-        await self._nodes.until(lambda: name in placement.places or name in placement.unschedulable)
+        await self.until(lambda: name in self.placement.places or name in self.placement.unschedulable)
 
     def add(self, name: str, role: str) -> None:
-        (need,) = needs_of([(name, role)], self._settings)
-        self._nodes.add(replace(need, newborn=True))
+        (need,) = needs_of([(name, role)], self.settings)
+        self.placement.add(replace(need, newborn=True), self._now())
+        self._turn()
 
     def remove(self, name: str) -> None:
-        self._nodes.remove(name)
+        self.placement.remove(name, self._now())
+        self._turn()
 
     def resize(self, name: str, subminds: int) -> None:
-        self._nodes.placement.resize(name, subminds)
+        self.placement.resize(name, subminds)
 
     def node(self, name: str) -> str | None:
-        return self._nodes.placement.places.get(name)
+        return self.placement.places.get(name)
 
     def crowds(self, living: int, open_to: abc.Collection[str] = ()) -> Mapping[str, int]:
-        return self._nodes.placement.crowds(living, self._newborn(), open_to)
+        return self.placement.crowds(living, self._newborn(), open_to)
 
     def cramped(self) -> None:
-        self._nodes.placement.wish(self._newborn())
+        self.placement.wish(self._newborn())
 
     def _newborn(self) -> float:
         """Units that one takes who is born."""
-        units = self._settings.units
-        return max(self._settings.units_of.get(role, units) for role in growing_roles())
+        units = self.settings.units
+        return max(self.settings.units_of.get(role, units) for role in growing_roles())
 
     def nodes(self) -> list[dict[str, Any]]:
-        return self._nodes.placement.described()
+        return self.placement.described()
 
     async def drain(self, node: str, *, undo: bool) -> None:
-        self._nodes.drain(node, undo=undo)
-        await self._stores.commit([_PLACEMENT.write(_DRAINED, self._nodes.placement.drained)], self._fence)
-        await self._nodes.look()
+        drained = self.placement.drain(node, undo=undo)
+        _log.info("node_takes_actors_again" if undo else "node_drained", node=drained.name, id=drained.id)
+        await self._stores.commit([_PLACEMENT.write(_DRAINED, self.placement.drained)], self._fence)
+        await self.look()
 
     def leave(self) -> None:
         self._watching.cancel()
         super().leave()
+
+    async def look(self) -> None:
+        """Look at the nodes now. A cluster that cannot be asked is asked again the next time."""
+        try:
+            seen = await self._see()
+        except (OSError, RuntimeError) as error:
+            _log.warning("nodes_not_seen", reason=str(error).splitlines()[0] if str(error) else type(error).__name__)
+            return
+        self.placement.looked(seen, self._now())
+        self._turn()
+        if self._demand is not None:
+            await self._demand.ask(self.placement.wanted(), self.placement.elsewhere())
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Return when a decision makes it true."""
+        while not condition():  # what was decided between two turns shows at the next
+            await self._turned.wait()
+
+    def born(self, name: str, node: str) -> None:
+        """An actor lives."""
+        self.placement.born(name, node, self._now())
+        self._turn()
+
+    def died(self, name: str, node: str) -> None:
+        """An actor's process ended."""
+        self.placement.died(name, node, self._now())
+        self._turn()
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(self.settings.look_every)
+            try:
+                await self.look()
+            except Exception:  # noqa: BLE001 - whatever Ray raises: it is looked again
+                _log.exception("look_failed")
+
+    def _turn(self) -> None:
+        """What was decided may have changed: tell who waits for it."""
+        told = (self.placement.described(), dict(self.placement.unschedulable))
+        if told != self._told:
+            self._told = told
+            turned, self._turned = self._turned, asyncio.Event()
+            turned.set()
+            self._changed()
+
+
+class ClusterNodeAssignment(NodeAssignment):
+    """Of one actor on a node of a cluster."""
+
+    def __init__(self, name: str, nodes: JoinedBackend) -> None:
+        self._name = name
+        self._nodes = nodes
+
+    async def given(self) -> str:
+        await self._nodes.until(lambda: self._name in self._nodes.placement.places)
+        return self._nodes.placement.places[self._name]
+
+    async def withdrawn(self, node: str) -> None:
+        await self._nodes.until(lambda: self._nodes.placement.places.get(self._name) != node)
+
+    async def lost(self, node: str) -> bool:
+        await self._nodes.look()
+        return not self._nodes.placement.alive(node)
+
+    def born(self, node: str) -> None:
+        self._nodes.born(self._name, node)
+
+    def died(self, node: str) -> None:
+        self._nodes.died(self._name, node)
+
+    def options(self, node: str) -> dict[str, Any]:
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: PLC0415 - Ray comes late
+
+        settings = self._nodes.settings
+        return {
+            "num_cpus": settings.cpus,
+            "resources": {settings.resource: self._nodes.placement.units(self._name)},
+            "scheduling_strategy": NodeAffinitySchedulingStrategy(node, soft=False),
+        }
 
 
 def namespace_of(run: RunOrders) -> str:
@@ -172,14 +261,14 @@ async def open_backend(
     saved = await _PLACEMENT.get(stores.collections, _DRAINED)
     if saved:
         placement.restore(saved)
-    ask = Demand(settings.cluster.resource).ask if settings.cluster.autoscale else None
-    nodes = Nodes(placement, monitor.look, settings.cluster, changed, asyncio.get_running_loop().time, ask)
-    await nodes.look()
-    refused = _unusable(nodes.placement, address, settings.cluster.resource)
+    demand = Demand(settings.cluster.resource) if settings.cluster.autoscale else None
+    joined = JoinedBackend(placement, settings.cluster, monitor.look, demand, stores, orders[0].fence, changed)
+    await joined.look()
+    refused = _unusable(placement, address, settings.cluster.resource)
     if refused:
         raise ClusterUnreachable(refused)
-    _log.info("cluster_joined", address=address, nodes=[node["name"] for node in placement.described()])
-    return JoinedBackend(nodes, settings.cluster, stores, orders[0].fence)
+    _log.info("cluster_joined", address=address, nodes=[node["name"] for node in joined.nodes()])
+    return joined
 
 
 def _unusable(placement: Placement, address: str, resource: str) -> str:
@@ -197,52 +286,3 @@ def _unusable(placement: Placement, address: str, resource: str) -> str:
         advice = "; a mind on several machines is kept on a cluster: --store cassandra://HOST/KEYSPACE?dc=NAME"
         return where + (advice if unseen else "")
     return ""
-
-
-class Demand:
-    """Asks for as much of a resource as all actors take, whenever that changes.
-
-    Actors are bound to nodes by the mind itself, and those that have no place are not started: the cluster would never
-    see that there are too few nodes. What was asked for last holds until it is asked anew, also when the mind ends:
-    the next process finds the nodes there.
-    """
-
-    def __init__(
-        self,
-        resource: str,
-        request: Callable[[_Bundles, _Labels], None] | None = None,
-        clock: Callable[[], float] | None = None,
-    ) -> None:
-        """``clock``: seconds that do not go back; the event loop's by default."""
-        self._resource = resource
-        self._request = request or _request
-        self._clock = clock or (lambda: asyncio.get_running_loop().time())
-        self._asked: tuple[list[float], frozenset[str]] | None = None
-        self._at = 0.0
-
-    async def ask(self, units: Sequence[float], without: frozenset[str] = frozenset()) -> None:
-        """``units``: what each actor takes. ``without``: nodes, by id, whose room does not count.
-
-        An autoscaler that cannot be reached is asked again the next time.
-        """
-        asking = (list(units), without)
-        again = asking == self._asked
-        if again and self._clock() - self._at < _AGAIN:
-            return
-        # A node that is asked for would never count as idle, so each piece of room says where it must not be.
-        label = {"ray.io/node-id": f"!in({','.join(sorted(without))})"} if without else {}
-        try:
-            await asyncio.to_thread(self._request, [{self._resource: each} for each in units], [label for _ in units])
-        except Exception as error:  # noqa: BLE001 - whatever Ray raises: it is asked again
-            _log.warning("autoscaler_not_asked", reason=str(error).splitlines()[0] if str(error) else "")
-            return
-        if not again:
-            _log.info("nodes_asked_for", resource=self._resource, units=sum(units), without=sorted(without))
-        self._asked, self._at = asking, self._clock()
-
-
-def _request(bundles: _Bundles, labels: _Labels) -> None:
-    from ray.autoscaler import sdk  # noqa: PLC0415 - Ray comes late
-
-    ask: Any = sdk.request_resources
-    ask(bundles=bundles, bundle_label_selectors=labels)

@@ -2,7 +2,7 @@
 
 from orchestration.placement.placement import Placement, needs_of
 from orchestration.placement.settings import ClusterSettings
-from orchestration.runtime.machines.backend import Demand
+from orchestration.runtime.machines.demand import Demand
 
 
 def placement(**settings):
