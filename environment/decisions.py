@@ -24,7 +24,7 @@ class Decision:
     parts: Mapping[str, float]
     """What spoke for it (above 0) and against, in log odds of its level: the evidence of its perception, what became of
     its trace since (``resonance``), several sources, marks (``taste``), goals (``goal``), what was said already
-    (``told``)."""
+    (``told``), a model's judgement (``judge``)."""
     rank: float
     """Its place among the latest winners, 0..1: 1 is the highest."""
     needed: float
@@ -41,6 +41,10 @@ class Decision:
     """How that begins."""
     beaten_salience: float = 0.0
     """0..1."""
+    judged: str = ""
+    """Why a model wanted it told or not, in its words; empty where none said so or had no weight (``judge``)."""
+    judged_by: str = ""
+    """Which model that was."""
 
     @property
     def words(self) -> str:
@@ -53,4 +57,6 @@ class Decision:
             told = "broke in: it waited for nothing"
         if self.beaten:
             told += f"; it beat “{self.beaten_text}” ({self.beaten_salience:.2f}, {self.beaten})"
+        if self.judged_by:
+            told += f"; {self.judged_by} judged it" + (f": “{self.judged}”" if self.judged else "")
         return f"{told}; its words are {'quoted' if self.quoted else 'composed'}"

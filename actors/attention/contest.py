@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 import msgspec
 
 from actors.attention.pacing import Pace, PaceState
+from actors.attention.settings import AttentionSettings
 from actors.perception.wording import clean
 from actors.running import RunningRank
+from actors.substrate.ports import Request
 from environment.decisions import Decision, Ground
 from environment.messages import Instant, Trace
 from environment.severity import salience_of
@@ -22,6 +24,8 @@ _LOUDER = 100
 """How many times as much as another a source says that drowns it."""
 _FIRST_WORDS = 80
 """Characters of a rival that are told."""
+_FEW, _REMEMBERED = 4, 16
+"""Candidates of a moment of which a model is asked, and of those beaten that it may find better."""
 _SHARE = 0.9
 """Share of all perceptions that come from such sources where somebody is drowned."""
 
@@ -38,6 +42,10 @@ class Held:
     """What spoke for it, in log odds."""
     beaten: tuple[float, str, str, str] | None = None
     """The strongest that it was preferred to: value, id, what it is about, first words."""
+    judged: bool = False
+    """Whether a model was asked of it."""
+    said: tuple[str, str] = ("", "")
+    """What that said, where it counts, and which model it was."""
 
     def beat(self, other: Held) -> None:
         """It is preferred to another, and to all that this one was; what is about the same perception is no rival."""
@@ -48,7 +56,29 @@ class Held:
     def decided(self, ground: Ground, rank: float, needed: float, among: int, worth: float) -> Decision:
         """Why it becomes conscious."""
         value, name, _, text = self.beaten or (0.0, "", "", "")
-        return Decision(ground, self.parts, rank, needed, among, worth, False, name, text, salience_of(value))
+        return Decision(
+            ground, self.parts, rank, needed, among, worth, False, name, text, salience_of(value), *self.said
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Candidates of which a model was asked."""
+
+    at: Instant
+    request: Request
+    few: list[Held]
+    """In the order in which it was asked of them."""
+
+    def best(self) -> Held:
+        """By what they are worth now."""
+        best, names = max(self.few, key=lambda one: one.value), {one.trace.id for one in self.few}
+        for one in self.few:
+            one.judged = True
+            one.beaten = None if one.beaten and one.beaten[1] in names else one.beaten
+        for other in self.few:
+            best.beat(other)
+        return best
 
 
 class SavedContest(msgspec.Struct):
@@ -57,7 +87,7 @@ class SavedContest(msgspec.Struct):
     pace: PaceState
     rank: list[float]
     held: list[Held]
-    """One at most: what is forgotten on request goes out of a list, and the contest stays."""
+    """The best first: what is forgotten on request goes out of a list, and the contest stays."""
 
 
 class Contest:
@@ -66,11 +96,59 @@ class Contest:
     def __init__(self, pace: Pace, memory: int) -> None:
         self.pace = pace
         self.held: Held | None = None
+        self.others: list[Held] = []
+        """The latest of those that it beat."""
+        self.asked: dict[str, Asked] = {}
+        """By the token of the question: those who wait to be judged."""
         self._rank = RunningRank(memory)
 
     def __len__(self) -> int:
         """Winners remembered."""
         return len(self._rank)
+
+    @property
+    def few(self) -> list[Held]:
+        """The best that came in this moment, of each perception one."""
+        best: dict[str, Held] = {}
+        for one in sorted(filter(None, (*self.others, self.held)), key=lambda one: one.value):
+            best.pop(about := _about(one.trace), None)
+            best[about] = one
+        return list(best.values())[: -_FEW - 1 : -1]
+
+    def newborn(self, settings: AttentionSettings) -> bool:
+        """Whether there is little to compare with."""
+        return not self.pace.bounded and self.pace.picked < settings.welcome
+
+    def hold(self, settings: AttentionSettings) -> float:
+        """Seconds that the best waits for a better one."""
+        hold = settings.welcome_hold if self.newborn(settings) else settings.hold
+        return min(hold, self.pace.interval() / 4)
+
+    def beaten(self, other: Held) -> None:
+        """The held one beat another in this moment."""
+        self.others = [*self.others, other][-_REMEMBERED:]
+
+    def wait_for(self, token: str, asked: Asked) -> None:
+        """A model is asked of these, and another moment begins."""
+        self.asked[token] = asked
+        self.held, self.others = None, []
+
+    def overdue(self, patience: float, now: Instant) -> list[Held]:
+        """The best of each moment that waited so long in vain; they wait no more."""
+        late = [token for token, asked in self.asked.items() if now - asked.at >= patience]
+        return [self.asked.pop(token).best() for token in late]
+
+    def rejoin(self, other: Held | None) -> None:
+        """Another waits as well: the better one is held."""
+        if self.held is not None and other is not None:
+            low, high = sorted((self.held, other), key=lambda one: one.value)
+            high.beat(low)
+            other = high
+        self.held = other or self.held
+
+    def rank(self, value: float) -> float:
+        """Where it would stand among winners."""
+        return self._rank.rank(value)
 
     def learn(self, winner: Held) -> tuple[float, float]:
         """Take a winner in; its rank among winners, and the share of them that there is room for."""
@@ -78,13 +156,15 @@ class Contest:
 
     def dump(self) -> SavedContest:
         """For a snapshot."""
-        return SavedContest(self.pace.dump(), self._rank.dump(), [self.held] if self.held else [])
+        waiting = [one for asked in self.asked.values() for one in asked.few]
+        held = sorted(filter(None, (self.held, *self.others, *waiting)), key=lambda one: -one.value)
+        return SavedContest(self.pace.dump(), self._rank.dump(), held)
 
     def load(self, saved: SavedContest) -> None:
         """From a snapshot."""
         self.pace.load(saved.pace)
         self._rank.load(saved.rank)
-        self.held = next(iter(saved.held), None)
+        self.held, self.others = next(iter(saved.held), None), saved.held[1:]
 
 
 class Loudness:

@@ -4,17 +4,20 @@ Source: the agentic design (attentional modulation of the global neuronal worksp
 measurement over unlike streams; ``benchmarks/coverage.py`` measures it.
 """
 
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import msgspec
 
 from actors import events
 from actors.attention.contest import Contest, Held, Loudness, SavedContest, origin_of
 from actors.attention.inhibition import Inhibition, SavedInhibition
+from actors.attention.judge import Judge, SavedJudge
 from actors.attention.marks import StandingMutes
 from actors.attention.pacing import Pace
+from actors.attention.recent import RecentTraces
 from actors.attention.settings import AttentionSettings
 from actors.attention.threshold import Threshold
 from actors.attention.weighing import Weighing
@@ -25,14 +28,11 @@ from actors.names import ENVIRONMENT, STREAM
 from actors.peers import PeerDirectory
 from actors.snapshots import pack, unpack
 from actors.submind.budget import Allowance
-from actors.submind.composing import apart, clock_time, material
-from actors.submind.linking import Rarity, kin, spoken_to, tie
-from actors.substrate.ports import Act, Generation, Request, Role
+from actors.substrate.ports import Generation
 from environment.decisions import Decision, Ground
 from environment.goals import Pursued
 from environment.identity import entry_id
 from environment.messages import EntryKind, Instant, Modality, ThoughtKind, Trace, Vector
-from environment.relations import Relation
 from environment.severity import Severity, salience_of, severity
 
 _SURVEYED = 32
@@ -74,6 +74,7 @@ class AttentionCore(Inward):
         settings: AttentionSettings,
         mutes: StandingMutes | None = None,
         pursued: Mapping[str, float] | None = None,
+        judge: Judge | None = None,
     ) -> None:
         """``goals``: of the configuration; ``pursued``: as ``Pursued`` says."""
         self.name, self.saved = name, _Saved
@@ -87,13 +88,13 @@ class AttentionCore(Inward):
         self._inhibition = Inhibition(dim, settings)
         self._mutes = mutes or StandingMutes()
         self._weighing = Weighing(goals, self._mutes, self._inhibition, settings.memory)
-        self._weighing.pursue(pursued or {})
-        self._rarity = Rarity()
+        self._judge = judge or Judge(name, (), settings, self._mutes, model=False)
+        self._pursue(pursued or {})
         self._judged: OrderedDict[str, int] = OrderedDict()
-        self._recent: deque[Trace] = deque(maxlen=settings.recent)
+        self._recent = RecentTraces(settings)
         self._handed: OrderedDict[str, tuple[events.Candidate, Instant]] = OrderedDict()
         self._wording: dict[str, _Wording] = {}
-        self._threshold, self._passing = Threshold(settings.bend), 1.0
+        self._threshold, self._passing = Threshold(settings.bend), 0.0
         self._surveyed_at: Instant = 0.0
 
     def handle(self, event: events.Event, now: Instant) -> list[Effect]:
@@ -103,7 +104,7 @@ class AttentionCore(Inward):
             case events.Tick():
                 return [*self._decide_due(now), *self._tend(now)]
             case events.Generated():
-                return self._worded(event, now)
+                return self._rated(event, now) or self._worded(event, now)
             case events.Broadcast():
                 self._handed.pop(event.entry.id, None)
                 return []
@@ -112,8 +113,7 @@ class AttentionCore(Inward):
             case events.Marked() | events.Muted():
                 return self._mutes.take(event)
             case Pursued():
-                self._weighing.pursue(event.goals)
-                return []
+                return self._pursue(event.goals)
             case Born():
                 self._peers = self._peers.adding(event.peer)
                 return []
@@ -128,9 +128,15 @@ class AttentionCore(Inward):
             case _:
                 return []
 
+    def _pursue(self, goals: Mapping[str, float]) -> list[Effect]:
+        self._weighing.pursue(goals)
+        self._judge.pursue(goals)
+        return []
+
     def _configured(self, settings: AttentionSettings, now: Instant) -> list[Effect]:
         self._settings = settings
         self._threshold.bend = settings.bend
+        self._judge.configure(settings, now)
         for contest in self._contests:
             contest.pace.configure(settings.per_hour, now)
         if self._ceiling is not None:
@@ -140,7 +146,8 @@ class AttentionCore(Inward):
 
     def finish(self, now: Instant) -> list[Effect]:
         """Decide what is held, at the end of a replay."""
-        return [effect for contest in self._contests for effect in self._decide(contest, now)]
+        ended = ((*self._overdue(contest, 0.0, now), *self._decide(contest, now)) for contest in self._contests)
+        return list(chain.from_iterable(ended))
 
     @property
     def _contests(self) -> tuple[Contest, Contest]:
@@ -151,13 +158,9 @@ class AttentionCore(Inward):
         for source, times in salient.sources.items():
             self._loudness.hear(source, times)
         for trace in salient.traces:
-            if not salient.again:
-                new = trace.version == 1 and trace.level.at == trace.thought.at
-                if new and trace.thought.kind is ThoughtKind.PERCEPT:
-                    offered += 1
-                    self._loudness.hear(origin_of(trace))
-                    self._rarity.learn(trace.thought.associations)  # what is made of it names the same again
-                self._recent.append(trace)
+            if not salient.again and self._recent.add(trace):
+                offered += 1
+                self._loudness.hear(origin_of(trace))
             judged = trace.version == self._judged.get(trace.id)
             if (judged and now - trace.thought.at > _RISES) or self._inhibition.suppressed(trace, now):
                 continue
@@ -177,32 +180,53 @@ class AttentionCore(Inward):
         held, now = contest.held, new.at
         if held is not None and new.value <= held.value and not self._breaks_in(held):
             held.beat(new)
+            contest.beaten(new)
             return []
         if held is not None:
             new.beat(held)
+            contest.beaten(held)
         contest.held = new
         if self._breaks_in(new):
             return self._decide(contest, now)
         if held is not None and held.trace.id in new.trace.thought.parents:  # about the same
             new.at = held.at
-        return [WakeAt(now + self._hold(contest))]
+        return [WakeAt(now + contest.hold(self._settings))]
 
     def _breaks_in(self, held: Held) -> bool:
         return salience_of(held.value) >= self._settings.break_in
 
-    def _hold(self, contest: Contest) -> float:
-        hold = self._settings.welcome_hold if self._newborn(contest) else self._settings.hold
-        return min(hold, contest.pace.interval() / 4)
-
-    def _newborn(self, contest: Contest) -> bool:
-        return not contest.pace.bounded and contest.pace.picked < self._settings.welcome
-
     def _decide_due(self, now: Instant) -> list[Effect]:
         effects: list[Effect] = []
         for contest in self._contests:
+            effects += self._overdue(contest, self._settings.judge_patience, now)
             if contest.held is not None:
-                due = contest.held.at + self._hold(contest)
-                effects += self._decide(contest, now) if due <= now else [WakeAt(due)]
+                due = contest.held.at + contest.hold(self._settings)
+                effects += self._close(contest, now) if due <= now else [WakeAt(due)]
+        return effects
+
+    def _close(self, contest: Contest, now: Instant) -> list[Effect]:
+        """A moment is over: a model is asked first where its word could change who passes."""
+        asked = self._judge.ask(contest, self._passing, self._settings, now)
+        return asked if contest.held is None else [*asked, *self._decide(contest, now)]
+
+    def _overdue(self, contest: Contest, patience: float, now: Instant) -> list[Effect]:
+        """Who waited for a model in vain goes by the rule's order."""
+        late = [self._settle(contest, best, now) for best in contest.overdue(patience, now)]
+        return [Count("judgements_missing_total:late", len(late)), *chain.from_iterable(late)] if late else []
+
+    def _rated(self, said: events.Generated, now: Instant) -> list[Effect]:
+        for contest in self._contests:
+            if asked := contest.asked.pop(said.token, None):
+                best, effects = self._judge.heard(asked, said.generation, self._settings.judge)
+                return [*effects, *self._settle(contest, best, now)]
+        return []
+
+    def _settle(self, contest: Contest, best: Held, now: Instant) -> list[Effect]:
+        """Decide about the best of a moment that is over, beside who is held in the next one."""
+        (waiting, others), (contest.held, contest.others) = (contest.held, contest.others), (best, [])
+        effects = self._decide(contest, now)
+        contest.others = others
+        contest.rejoin(waiting)
         return effects
 
     def _decide(self, contest: Contest, now: Instant) -> list[Effect]:
@@ -212,10 +236,12 @@ class AttentionCore(Inward):
             return []
         if drowned and self._ceiling is not None and not self._ceiling.ready(now):
             held.at = now  # it waits: there may not be another one like it
-            return [WakeAt(now + self._hold(contest))]
-        contest.held = None
+            return [WakeAt(now + contest.hold(self._settings))]
+        contest.held, contest.others = None, []
         if self._mutes.hold_back(held.trace, now):  # its matter was muted, or it joined one
             return [Count("muted_total")]
+        if self._inhibition.suppressed(held.trace, now):  # it was told while it waited
+            return []
         others = () if drowned or self._loudness.drowns() else (self._drowned,)
         for other in others:
             other.learn(held)
@@ -225,7 +251,7 @@ class AttentionCore(Inward):
             self._passing = passing
         given = self._all.pace.ample or bool(held.trace.thought.evidence)  # of a small budget none for a young series
         first = given and not self._all.pace.picked and self._settings.welcome > 0
-        welcome = rank < passing and (first or self._newborn(contest))
+        welcome = rank < passing and (first or contest.newborn(self._settings))
         dull = salience_of(held.value) < self._settings.worth
         if dull or (rank < passing and not welcome) or self._all.pace.spent:
             return [Count("winners_passed_over_total")]
@@ -234,24 +260,18 @@ class AttentionCore(Inward):
         for one in {contest, self._all, *others}:
             one.pace.picked += 1
         self._inhibition.remember(held.trace, now)
-        bound = self._bind(held.trace) if held.trace.thought.kind is ThoughtKind.PERCEPT else ()
+        self._judge.told(held.trace.thought)
+        bound = self._recent.bind(held.trace, self._settings) if held.trace.thought.kind is ThoughtKind.PERCEPT else ()
         ground = Ground.WELCOME if welcome else Ground.BROKE_IN if self._breaks_in(held) else Ground.STOOD_OUT
         why = held.decided(ground, rank, passing, len(contest), self._settings.worth)
         wording = _Wording(held.trace, bound, held.value, now, why)
         if not bound:
             return self._hand_over(self._candidate(wording), now)
         self._wording[token := entry_id(held.trace.id, held.trace.version)] = wording
-        return [Generate(token, self._request(held.trace, bound)), WakeAt(now + self._settings.resend_after)]
-
-    def _bind(self, focus: Trace) -> tuple[Trace, ...]:
-        """The recent traces about the same thing as the focus that rest on something else, surest and latest first."""
-        percepts = [t for t in self._recent if t.thought.kind is ThoughtKind.PERCEPT]
-        return kin(focus, percepts, self._rarity, self._settings.bind_above)[: self._settings.bind]
-
-    def _request(self, focus: Trace, bound: Sequence[Trace]) -> Request:
-        time = focus.thought.time
-        memories = (material(Role.MEMORY, t.thought, apart(t.thought.time, time)) for t in bound)
-        return Request(Act.BIND, self.name, (material(Role.EVENT, focus.thought, clock_time(time)), *memories))
+        return [
+            Generate(token, self._recent.request(self.name, held.trace, bound)),
+            WakeAt(now + self._settings.resend_after),
+        ]
 
     def _worded(self, generated: events.Generated, now: Instant) -> list[Effect]:
         wording = self._wording.pop(generated.token, None)
@@ -275,7 +295,7 @@ class AttentionCore(Inward):
             focus=focus,
             bound=bound,
             concerns=self._concerns(focus, bound),
-            links=self._links(focus, bound),
+            links=self._recent.links(focus, bound),
             worded_by=found.model if found else own.worded_by,
             severity=Severity.NOTABLE if own.kind in _OWN else severity(salience, own.evidence),
             why=replace(wording.why, quoted=quoted),
@@ -289,11 +309,6 @@ class AttentionCore(Inward):
             Count(f"severity_total:{candidate.severity}"),
             WakeAt(now + self._settings.resend_after),
         ]
-
-    def _links(self, focus: Trace, bound: Sequence[Trace]) -> tuple[Relation, ...]:
-        known = spoken_to(t.thought for t in self._recent)
-        ties = [(t.id, tie(focus.thought, t.thought, self._rarity, known)) for t in bound]
-        return tuple(tied.to(name) for name, tied in ties if tied is not None)
 
     def _concerns(self, focus: Trace, bound: Sequence[Trace]) -> tuple[str, ...]:
         authors = [a for t in (focus, *bound) for a in t.authors or (t.thought.author,)]
@@ -325,6 +340,7 @@ class AttentionCore(Inward):
 
     def describe(self) -> Description:
         figures = {"threshold_bend": self._threshold.share, "attention_threshold": self._passing}
+        figures["judge_weight"] = self._judge.weight
         figures |= {"handed_over": float(len(self._handed)), "offered_total": float(self._all.pace.offered)}
         return Description("attention", "lift the few traces that matter into the stream of consciousness", (), figures)
 
@@ -335,13 +351,14 @@ class AttentionCore(Inward):
                 loudness=self._loudness.dump(),
                 relevance=self._weighing.relevance.dump(),
                 inhibition=self._inhibition.dump(),
-                recent=list(self._recent),
-                rarity=self._rarity.dump(),
+                recent=list(self._recent.traces),
+                rarity=self._recent.rarity.dump(),
                 judged=list(self._judged.items()),
                 steps=self._threshold.dump(),
                 ceiling=(self._ceiling.left, self._ceiling.at) if self._ceiling else None,
                 handed=[candidate for candidate, _ in self._handed.values()],
                 wording=list(self._wording.values()),
+                judge=self._judge.dump(),
             )
         )
 
@@ -352,10 +369,11 @@ class AttentionCore(Inward):
         self._loudness.load(saved.loudness)
         self._weighing.relevance.load(saved.relevance)
         self._inhibition.load(saved.inhibition)
-        self._recent.extend(saved.recent)
-        self._rarity.load(saved.rarity)
+        self._recent.traces.extend(saved.recent)
+        self._recent.rarity.load(saved.rarity)
         self._judged.update(saved.judged)
         self._threshold.load(saved.steps)
+        self._judge.load(saved.judge)
         self._inhibition.widen(self._threshold.breadth)
         if self._ceiling and saved.ceiling:
             self._ceiling.left, self._ceiling.at = saved.ceiling
@@ -376,3 +394,4 @@ class _Saved(msgspec.Struct):
     ceiling: tuple[float, Instant | None] | None
     handed: list[events.Candidate]
     wording: list[_Wording]
+    judge: SavedJudge = msgspec.field(default_factory=SavedJudge)

@@ -6,12 +6,14 @@ from actors.events import Broadcast, Marked, Muted, Propose, Salient
 from actors.faculty import BuildContext, Faculty
 from actors.growth import Born, Gone
 from actors.names import ATTENTION
+from actors.substrate.settings import SubstrateSettings
 from environment.goals import GOALS, Pursued
 from environment.marks import MARKS
 
 
 async def _build(context: BuildContext) -> Core:
     from actors.attention.core import AttentionCore
+    from actors.attention.judge import Judge
     from actors.attention.marks import StandingMutes
     from actors.attention.pacing import BudgetPace, Pace, RatePace
     from actors.submind.budget import Allowance
@@ -25,14 +27,18 @@ async def _build(context: BuildContext) -> Core:
     goals = list(await context.embedder.embed(context.mind_goals)) if context.mind_goals else []
     mutes = StandingMutes(tuple((await MARKS.all_of(context.stores.collections)).values()))
     pursued = {one.text: one.weight for one in (await GOALS.all_of(context.stores.collections)).values() if one.held}
-    return AttentionCore(context.name, context.dim, pace, ceiling, context.peers, goals, settings, mutes, pursued)
+    model = context.section(SubstrateSettings).kind != "extractive"
+    judge = Judge(context.name, context.mind_goals, settings, mutes, model=model)
+    return AttentionCore(
+        context.name, context.dim, pace, ceiling, context.peers, goals, settings, mutes, pursued, judge
+    )
 
 
 FACULTY = Faculty(
     role=ATTENTION,
     about="what becomes conscious",
     build=_build,
-    sections={"attention": AttentionSettings},
+    sections={"attention": AttentionSettings, "substrate": SubstrateSettings},
     accepts=frozenset({Born, Broadcast, Gone, Marked, Muted, Propose, Pursued, Salient}),
     names=(ATTENTION,),
     always=True,
@@ -46,10 +52,13 @@ FACULTY = Faculty(
         "thoughts_conscious_total": "Thoughts that attention handed to the stream.",
         "severity_total": "Thoughts that attention handed to the stream, by severity.",
         "attention_threshold": "Percentile among winners from which a candidate becomes conscious, 0..1.",
+        "judgements_total": "Candidates that a model judged.",
+        "judgements_missing_total": "Questions about candidates that no model answered in time and form, by cause.",
+        "judge_weight": "Log odds that a step of a model's rating moves the chance that somebody wants a candidate.",
         "threshold_bend": "Factor by which metacognition moved the threshold; 1 is where it was configured.",
     },
     from_zero=("thoughts_conscious_total",),
-    highest=frozenset({"attention_threshold", "threshold_bend"}),
+    highest=frozenset({"attention_threshold", "judge_weight", "threshold_bend"}),
     tunable={
         (
             "attention.break_in",
@@ -61,11 +70,14 @@ FACULTY = Faculty(
             "attention.bind",
             "attention.concerned",
             "attention.taste",
+            "attention.judge",
         ): "each candidate is judged by what holds at that moment; what was remembered of earlier ones stays true",
-        ("attention.hold", "attention.refractory"): (
+        ("attention.hold", "attention.refractory", "attention.judge_patience"): (
             "the wait is measured when it is looked at, so it also lengthens or shortens what is waiting"
         ),
-        ("attention.per_hour",): ("a budget: what was spent stays spent, and from now on it refills at the new rate"),
+        ("attention.per_hour", "attention.judgements_per_hour"): (
+            "a budget: what was spent stays spent, and from now on it refills at the new rate"
+        ),
     },
     place="apart",
     rank=1,

@@ -12,7 +12,8 @@ from actors.perception.wording import read, template
 from environment.marks import FeedbackMark, MarkKind
 from environment.messages import Thought
 
-_SAID = {MarkKind.USEFUL: 1.0, MarkKind.NOT_USEFUL: 0.0, MarkKind.WRONG: 0.0}
+SAID = {MarkKind.USEFUL: 1.0, MarkKind.NOT_USEFUL: 0.0, MarkKind.WRONG: 0.0}
+"""Whether it was wanted."""
 _ALL = "all"
 _PRIOR, _OPEN = 1 / 1.2**2, 0.1
 """Precision of the prior of a weight, and of what all have in common."""
@@ -36,13 +37,13 @@ class Taste:
     """The same marks say the same, whenever they were read."""
 
     def __init__(self, marks: Iterable[FeedbackMark] = ()) -> None:
-        said = sorted((m for m in marks if m.kind in _SAID and not m.undone), key=lambda mark: (mark.at, mark.id))
+        said = sorted((m for m in marks if m.kind in SAID and not m.undone), key=lambda mark: (mark.at, mark.id))
         self._weights: dict[str, float] = {}
         precisions: dict[str, float] = {}
         inputs = [{_ALL: 1.0} | _features(m.sources[0] if m.sources else "", m.text, read(m.text).terms) for m in said]
         for mark, features in zip(said, inputs, strict=True):
             expected = 1 / (1 + math.exp(-self._opinion(features)))
-            wrong = _SAID[mark.kind] - expected
+            wrong = SAID[mark.kind] - expected
             for name, x in features.items():
                 before = precisions.get(name, _OPEN if name == _ALL else _PRIOR)
                 precisions[name] = before + expected * (1 - expected) * x * x

@@ -305,4 +305,5 @@ _RULES = {
     Act.PLAN: _plan,
     Act.REPLY: _recall,
     Act.SUM_UP: _bind,
+    Act.JUDGE: _bind,
 }

@@ -18,8 +18,9 @@ from actors.substrate.cache import AnswerCache
 from actors.substrate.errors import AttemptFailed, BudgetSpent, SubstrateError, SubstrateUnavailable
 from actors.substrate.extractive import ExtractiveSubstrate, compose
 from actors.substrate.grounding import Ungrounded, ungrounded
+from actors.substrate.judging import judgements
 from actors.substrate.plain import plain
-from actors.substrate.ports import Depth, Generation, Request
+from actors.substrate.ports import Act, Depth, Generation, Request
 from actors.substrate.prompts import forms, most_tokens, prompt
 from actors.substrate.protocol import Answer, ModelServer, read_chat, read_chat_stream, read_vectors
 from actors.substrate.quoting import Choices, choices, chosen
@@ -33,6 +34,7 @@ _MISFITS = frozenset({400, 422})
 _LATEST, _UNTRUE = 10, 3
 """Of so many answers in a model's own words so many are refused before it is held to quotes."""
 _NOTHING = Ungrounded("words", "answer chose nothing that stands in its material")
+_NO_RATING = Ungrounded("form", "answer rates nothing that it was asked of")
 _WORDLIKE = re.compile(r"[^\W_]")
 
 
@@ -91,7 +93,8 @@ class OpenAISubstrate:
 
     async def generate(self, request: Request) -> Generation:
         self._tally.requests += 1
-        quotes = self._quotes(self.model(request.depth))
+        judges = request.act is Act.JUDGE
+        quotes = not judges and self._quotes(self.model(request.depth))
         parts = choices(request) if quotes else {}
         if quotes and not parts:
             return await self._rule.generate(request)
@@ -113,8 +116,11 @@ class OpenAISubstrate:
         self._circuit.succeeded()
         if (quoted := chosen(answer.text, request, parts)) is not None:
             return replace(answer, text=compose(quoted))
-        made_up = _NOTHING if parts and answer.text.startswith("{") else ungrounded(answer.text, request)
-        self._refused[answer.model].append(made_up is not None)
+        if judges:
+            made_up = None if judgements(answer.text, request) else _NO_RATING
+        else:
+            made_up = _NOTHING if parts and answer.text.startswith("{") else ungrounded(answer.text, request)
+            self._refused[answer.model].append(made_up is not None)
         if made_up is not None:
             self._tally.refused += 1
             ruled = await self._fall_back(request, *made_up)
@@ -124,7 +130,7 @@ class OpenAISubstrate:
     async def _ask(self, request: Request, parts: Choices) -> Generation:
         """The model's answer, after as many attempts as it takes; each is held on the account before it is sent."""
         model, messages = self.model(request.depth), prompt(request)
-        ways = forms(parts)[self._form :]
+        ways = forms(parts, request)[self._form :]
         most = most_tokens(messages, ways[0])
         answer, hold = Answer("", None), Hold(0, 0, (0, 0, 0))
         async for attempt in self._server.retrying():

@@ -42,6 +42,9 @@ class Act(StrEnum):
     follow, oldest first."""
     SUM_UP = "sum_up"
     """Say what a matter is about and where it stands: its most salient line is the event, others are memories."""
+    JUDGE = "judge"
+    """Say of each event how much somebody would want to be told now; memories are what was told before. The answer is
+    read by ``judging.judgements``; the rule has no opinion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ class Generation:
     """Why another substrate than the configured one answered; empty when it did itself."""
     cause: str = ""
     """The same in a word: ``server``, ``budget``, ``late``; of an answer refused, what was wrong with it: ``number``,
-    ``name`` or ``words``."""
+    ``name``, ``words`` or ``form``."""
     perceptions: tuple[PerceptionRef, ...] = ()
     """Of a reply: what it quotes."""
     trust: float = 1.0

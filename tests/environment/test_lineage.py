@@ -62,9 +62,9 @@ async def test_an_entry_leads_down_to_its_perceptions(stores):
     one, two = kept(1, text.id, refs=(text,)), kept(2, refs=(telemetry, image))
     bound = kept(3, one.id, two.id, refs=(text, telemetry))
     bound = replace(bound, thought=replace(bound.thought, worded_by="rule"))
-    why = Decision(
-        Ground.STOOD_OUT, {"threat": 1.25}, 0.9, 0.8, 64, 0.5, quoted=True, beaten="t-1", beaten_text="lunch"
-    )
+    parts = {"threat": 1.25, "judge": 0.4}
+    why = Decision(Ground.STOOD_OUT, parts, 0.9, 0.8, 64, 0.5, quoted=True, beaten="t-1", beaten_text="lunch")
+    why = replace(why, judged="it matters", judged_by="small-model")
     said = entry(1, bound.id, bound.id, worded_by="small-model", severity=Severity.WARNING, why=why)
     await stores.commit([*map(WriteTrace, (one, two, bound)), WriteEntries((said,))])
     found = await explain(stores, "1")

@@ -172,5 +172,5 @@ def test_what_another_version_of_the_code_calls_otherwise_is_left_out():
 
 def test_an_actor_is_told_its_own_sections_only():
     told_to = {actor.name: {type(event.section).__name__ for event in told(actor)} for actor in wiring.plan(BASE)}
-    assert told_to["attention"] == {"AttentionSettings"}
+    assert told_to["attention"] == {"AttentionSettings", "SubstrateSettings"}
     assert told_to["text"] == {"PerceptionSettings", "CognitiveSettings"}

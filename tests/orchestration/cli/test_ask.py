@@ -42,10 +42,12 @@ async def lived(gateway: Any, at: list[str]) -> Any:
 async def test_explain_says_why_now_against_what_and_what_it_beat(lived: Any, at: list[str]) -> None:
     parts = {"threat": 1.25, "goal": -0.2}
     why = Decision(Ground.STOOD_OUT, parts, 0.81, 0.74, 64, 0.5, quoted=True, beaten="t-9", beaten_text=HOSTILE)
+    why = replace(why, judged=HOSTILE, judged_by="small-model")
     await lived.think(2, severity=CRITICAL, why=why)
     shown = await submind("explain", 2, *at)
     told = "stood at 0.81 among the last 64 winners, 0.74 was needed, and a salience of 0.50; it beat “"
     assert (shown.out.startswith("entry "), f"why now: {told}" in shown.out) == (True, True)
+    assert "; small-model judged it: “" in shown.out
     assert "its words are quoted (threat +1.2, goal -0.2)" in shown.out
     assert ("critical" in shown.out, "\x1b" in shown.out) == (True, False)
     told = (await submind("explain", 2, "--json", *at)).objects[0]

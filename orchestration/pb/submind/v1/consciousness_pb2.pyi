@@ -70,7 +70,7 @@ STANDING_RETIRED: Standing
 STANDING_FORGOTTEN: Standing
 
 class Decision(_message.Message):
-    __slots__ = ("ground", "parts", "rank", "needed", "among", "beaten", "beaten_text", "beaten_salience", "quoted", "words", "worth")
+    __slots__ = ("ground", "parts", "rank", "needed", "among", "beaten", "beaten_text", "beaten_salience", "quoted", "words", "worth", "judged", "judged_by")
     class PartsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -89,6 +89,8 @@ class Decision(_message.Message):
     QUOTED_FIELD_NUMBER: _ClassVar[int]
     WORDS_FIELD_NUMBER: _ClassVar[int]
     WORTH_FIELD_NUMBER: _ClassVar[int]
+    JUDGED_FIELD_NUMBER: _ClassVar[int]
+    JUDGED_BY_FIELD_NUMBER: _ClassVar[int]
     ground: Ground
     parts: _containers.ScalarMap[str, float]
     rank: float
@@ -100,7 +102,9 @@ class Decision(_message.Message):
     quoted: bool
     words: str
     worth: float
-    def __init__(self, ground: _Optional[_Union[Ground, str]] = ..., parts: _Optional[_Mapping[str, float]] = ..., rank: _Optional[float] = ..., needed: _Optional[float] = ..., among: _Optional[int] = ..., beaten: _Optional[str] = ..., beaten_text: _Optional[str] = ..., beaten_salience: _Optional[float] = ..., quoted: _Optional[bool] = ..., words: _Optional[str] = ..., worth: _Optional[float] = ...) -> None: ...
+    judged: str
+    judged_by: str
+    def __init__(self, ground: _Optional[_Union[Ground, str]] = ..., parts: _Optional[_Mapping[str, float]] = ..., rank: _Optional[float] = ..., needed: _Optional[float] = ..., among: _Optional[int] = ..., beaten: _Optional[str] = ..., beaten_text: _Optional[str] = ..., beaten_salience: _Optional[float] = ..., quoted: _Optional[bool] = ..., words: _Optional[str] = ..., worth: _Optional[float] = ..., judged: _Optional[str] = ..., judged_by: _Optional[str] = ...) -> None: ...
 
 class StreamEntry(_message.Message):
     __slots__ = ("seq", "id", "kind", "text", "time", "at", "salience", "confidence", "trust", "perceptions", "lineage", "focus", "author", "worded_by", "severity", "why")
