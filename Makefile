@@ -55,7 +55,7 @@ test-soak: $(READY) ## run what takes many minutes: all seeds, and minds that li
 	@.ci/servers
 	@$(BIN)/python -m pytest --numprocesses $(JOBS) -m "soak" $(PYTEST)
 
-test-model: $(READY) ## run what asks a real language model, which is fetched the first time (130 MB)
+test-model: $(READY) ## run what asks a real language or sentence model; they are fetched the first time (150 MB)
 	@.ci/model "$(PYTHON)"
 	@$(BIN)/python -m pytest -m "model" $(PYTEST)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 GENERATED = "orchestration/pb/"
 KINDS = {"environment": "product", "actors": "product", "orchestration": "product", "tests": "tests"}
-MOST = {"product": 49_250, "tests": 38_300}
+MOST = {"product": 49_250, "tests": 38_350}
 NO_CODE = frozenset(
     {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 )

@@ -1,6 +1,7 @@
 """Whether what was perceived is found again, how fast, and what it costs to be findable.
 
-    python benchmarks/recall.py [--json] [--episodes N] [--noise R] [--machines R] [--kept S] [DIALOGUE…]
+    python benchmarks/recall.py [--json] [--episodes N] [--noise R] [--machines R] [--kept S]
+                                [--model FILE [--tokenizer FILE]] [DIALOGUE…]
 
 A DIALOGUE is a folder with turns.jsonl (time, source, text, key) and questions.jsonl (question, evidence: keys of the
 turns that hold the answer). The turns go into the perception log of a mind, and the questions through the view that
@@ -12,6 +13,7 @@ hour; with --machines as many of those that hosts, services, sensors and desks w
 
 With --kept the mind keeps only such a share of all lines (``view.episodes``), and BM25 has as many of the latest: what
 there is of the evidence where the oldest go, and where of what is alike those between the first and the last go first.
+With --model an ONNX sentence model takes the place of word vectors, as bge-small asks for it.
 
 Then how long recalling takes among N made-up lines, and what taking one in costs beside inserting the same lines into
 bare BM25 and FAISS.
@@ -29,7 +31,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,17 +41,21 @@ from corpus import objects, perceptions
 from incident_streams import streams
 from thoughts import shown
 
+from actors.substrate.build import build_embedder
 from actors.substrate.embedding import WordLlamaEmbedder
+from actors.substrate.ports import Embedder
+from actors.substrate.settings import EmbedderSettings, SubstrateSettings
 from environment.episodes.index import EpisodeIndex
 from environment.episodes.recall import Cue, recall
 from environment.episodes.words import STOPWORDS, stems
 from environment.identity import perception_id
 from environment.messages import NewPerception, Perception
 from environment.stores.sqlite.stores import open_stores
-from orchestration.view.mind import MindView
+from orchestration.view.mind import MindView, ViewContext
 from orchestration.view.settings import ViewSettings
 
 K = 10
+PREFIX = "Represent this sentence for searching relevant passages: "
 BREAK = 1800.0
 STOP = frozenset(stem for word in STOPWORDS for stem in stems(word))
 
@@ -96,11 +102,20 @@ def noisy(turns: list[NewPerception], rate: float, routine: float, chance: rando
     return sorted(moved, key=lambda one: one.time)
 
 
-async def found(folder: Path, rate: float, routine: float, kept: float) -> dict[str, list[tuple[float, float]]]:
+@dataclass(frozen=True)
+class Mind:
+    """What finds: by which embedder, and how much of all lines it keeps."""
+
+    embedder: Embedder
+    prefix: str
+    kept: float
+
+
+async def found(folder: Path, rate: float, routine: float, mind: Mind) -> dict[str, list[tuple[float, float]]]:
     """Of each question recall@10 and @5, by way."""
     turns = perceptions(folder / "turns.jsonl")
     turns = noisy(turns, rate, routine, random.Random(7)) if rate or routine else turns
-    bare, most = BareBM25(), math.ceil(kept * len(turns))
+    bare, most = BareBM25(), math.ceil(mind.kept * len(turns))
     for turn in turns[-most:]:
         bare.add(f"{turn.source}: {turn.text}")
     told: dict[str, list[tuple[float, float]]] = {"mind": [], "BM25": []}
@@ -108,8 +123,9 @@ async def found(folder: Path, rate: float, routine: float, kept: float) -> dict[
         stores = await open_stores(Path(directory), "recall", synchronous="OFF")
         receipts = await stores.perceptions.append(turns)
         keys = {receipt.id: turn.key for receipt, turn in zip(receipts, turns, strict=True)}
-        now, settings = turns[-1].time, ViewSettings(episodes=most)
-        view = MindView(stores, WordLlamaEmbedder(), settings, mind="recall", clock=lambda: now, wall=lambda: now)
+        now, settings, around = turns[-1].time, ViewSettings(episodes=most), ViewContext(query_prefix=mind.prefix)
+        clock = {"clock": lambda: now, "wall": lambda: now}
+        view = MindView(stores, mind.embedder, settings, mind="recall", surroundings=around, **clock)
         for question in objects(folder / "questions.jsonl"):
             if not (evidence := set(question["evidence"])):
                 continue
@@ -185,12 +201,17 @@ def main() -> None:
     parser.add_argument("--noise", type=float, default=0.0, help="lines of machines for each turn")
     parser.add_argument("--machines", type=float, default=0.0, help="lines of routine for each turn")
     parser.add_argument("--kept", type=float, default=1.0, help="share of all lines that is kept")
+    parser.add_argument("--model", type=Path, metavar="FILE", help="an ONNX sentence model")
+    parser.add_argument("--tokenizer", type=Path, metavar="FILE", help="default: tokenizer.json beside the model")
     parser.add_argument("dialogues", type=Path, nargs="*", help="folders of dialogues")
     args = parser.parse_args()
+    chosen = {"kind": "onnx", "model_file": args.model, "tokenizer_file": args.tokenizer} if args.model else {}
+    embedder = build_embedder(SubstrateSettings(embedder=EmbedderSettings(**chosen)))
     every: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     tables: list[dict[str, Any]] = []
     for folder in args.dialogues:
-        told = asyncio.run(found(folder, args.noise, args.machines, args.kept))
+        mind = Mind(embedder, PREFIX if args.model else "", args.kept)
+        told = asyncio.run(found(folder, args.noise, args.machines, mind))
         for way, figures in told.items():
             every[way] += figures
         tables.append({"dialogue": folder.name} | rates(told["mind"], "mind") | rates(told["BM25"], "BM25"))

@@ -6,7 +6,7 @@
 | `make test-servers` | what asks for a real Cassandra or etcd | `servers`, given here |
 | `make test-cluster` | what is deployed to Kubernetes; CI runs its smoke | `cluster`, given here |
 | `make test-soak` | what takes minutes, so that rare things happen | `soak` |
-| `make test-model` | what asks a real language model | `model`, given here |
+| `make test-model` | what asks a real language or sentence model | `model`, given here |
 """
 
 from collections.abc import Collection
@@ -22,7 +22,7 @@ def target(markers: Collection[str], fixtures: Collection[str]) -> str | None:
         return "soak"
     if "cluster" in markers or "kubernetes" in fixtures:
         return "cluster"
-    if "language_model" in fixtures:
+    if {"language_model", "sentence_model"} & {*fixtures}:
         return "model"
     if "servers" in fixtures and "smoke" not in markers:
         return "servers"

@@ -39,7 +39,7 @@ def test_what_a_test_asks_for_says_which_target() -> None:
     assert target((), ("servers", "tmp_path")) == "servers"
     assert target(("smoke",), ("servers",)) is None
     assert target((), ("kubernetes",)) == "cluster"
-    assert target((), ("language_model",)) == "model"
+    assert target((), ("language_model",)) == target((), ("sentence_model",)) == "model"
     assert target(("soak",), ("servers",)) == "soak"
 
 
