@@ -78,7 +78,7 @@ def main() -> None:
         with nullcontext(args.server) if args.judge is None else judging(by_labels(args.judge, seed)) as url:
             server = {"base_url": url, "attempts": 1, "timeout": 300}
             chosen = {"kind": "openai", "server": server, "fast": {"name": args.model}}
-            settings = Settings(substrate=chosen) if url else None
+            settings = Settings(substrate=chosen, attention={"judge": 4.0}) if url else None
             runs.append(asyncio.run(measure(labels(), args.thoughts, seed, settings)))
     figures = {
         name: statistics.mean(found) if (found := [v for run in runs if (v := run[name]) is not None]) else None

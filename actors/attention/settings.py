@@ -23,9 +23,9 @@ class AttentionSettings(Section):
     """Winners among which a candidate must stand out."""
     taste: float = Field(default=1.5, ge=0)
     """Log odds that what was marked as useful or not adds to the like or takes from it, at most; 0: marks only mute."""
-    judge: float = Field(default=4.0, ge=0)
+    judge: float = Field(default=0.0, ge=0)
     """Log odds that a model's judgement adds to a candidate or takes from it, at most, where ``substrate.kind`` names
-    one; how much it does is learned, and nothing critical is lowered. 0: none is asked."""
+    one; how much it does is learned, and nothing critical is lowered. 0: none is asked; for a large model 4."""
     judgements_per_hour: float = Field(default=60.0, gt=0)
     """Questions put to a model about candidates, in the long run (mind time), a quarter of that at once; each takes
     some hundred tokens of ``substrate.budget``. What comes beyond goes by the rule's order."""

@@ -22,7 +22,7 @@ from tests.actors.making import DIM, trace, unit
 
 
 def attention(*, model=True, goals=(), marks=(), pace=None, **given) -> AttentionCore:
-    settings, mutes = AttentionSettings(**given), StandingMutes(marks)
+    settings, mutes = AttentionSettings(**{"judge": 4.0} | given), StandingMutes(marks)
     judge = Judge("attention", goals, settings, mutes, model=model)
     pace = pace or RatePace(60, 24, 500)
     return AttentionCore("attention", DIM, pace, None, PeerDirectory(), [], settings, mutes, judge=judge)

@@ -11,12 +11,12 @@ from tests.orchestration.simulation.histories import day
 from tests.servers.label_judge import EXAMPLES, by_labels, judging
 
 
-async def told(url="", **attention):
+async def told(url="", judge=4.0):
     """Thoughts about the day, the counters, and how much of 24 turning points is told within ten minutes."""
     model = {"kind": "openai", "server": {"base_url": url, "attempts": 1}, "fast": {"name": "labels"}} if url else {}
     history, counters = day(), {}
     budget = Budget(24, len(history), history[-1].time - history[0].time)
-    settings = Settings(substrate=model, attention=attention)
+    settings = Settings(substrate=model, attention={"judge": judge})
     entries = [e async for e in replay(settings, history, budget=budget, ended=counters.update)]
     with (EXAMPLES / "day.labels.csv").open(encoding="utf-8", newline="") as lines:
         turns = {row["key"] for row in csv.DictReader(lines) if row["part"] == "turn"}

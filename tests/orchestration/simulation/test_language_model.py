@@ -32,7 +32,7 @@ def language_model():
 async def test_most_of_what_a_small_model_says_is_used(language_model):
     server = {"base_url": language_model, "timeout": 120, "attempts": 1, "structured": "quotes"}
     model = {"kind": "openai", "server": server, "fast": {"name": NAME}}
-    settings = Settings(substrate=model, attention={"judge": 0.0})
+    settings = Settings(substrate=model)
     history, told = [line for line in day(60, 260) if line.text], {}
     budget = Budget(12, len(history), history[-1].time - history[0].time)
     entries = [entry async for entry in replay(settings, history, budget=budget, ended=told.update)]
@@ -53,7 +53,7 @@ async def test_what_it_judges_costs_of_the_one_budget_and_nothing_is_lost(langua
     server = {"base_url": language_model, "timeout": 120, "attempts": 1}
     budget = {"tokens_per_hour": None, "tokens_per_day": 30_000}
     model = {"kind": "openai", "server": server, "fast": {"name": NAME}, "budget": budget}
-    settings = Settings(substrate=model, attention={"judgements_per_hour": 4.0})
+    settings = Settings(substrate=model, attention={"judge": 4.0, "judgements_per_hour": 4.0})
     history, told = [line for line in day(60, 120) if line.text], {}
     total = Budget(8, len(history), history[-1].time - history[0].time)
     entries = [entry async for entry in replay(settings, history, budget=total, ended=told.update)]
