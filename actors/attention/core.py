@@ -178,7 +178,7 @@ class AttentionCore(Inward):
             return [Count("muted_total")]
         contest = self._drowned if self._loudness.drowns(origin_of(new.trace)) else self._all
         held, now = contest.held, new.at
-        if held is not None and new.value <= held.value and not self._breaks_in(held):
+        if held is not None and new.value <= held.value:
             held.beat(new)
             contest.beaten(new)
             return []

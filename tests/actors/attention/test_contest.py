@@ -62,6 +62,16 @@ def test_the_ceiling_holds_for_all_of_them_together():
     assert {"printer"} < sources(found)
 
 
+def test_the_strongest_waits_for_room_though_a_weaker_one_comes():
+    core = attention()
+    flood(core, 0.0, 20.0)
+    core._ceiling.left = 0.0
+    core.handle(Salient((said("hall", 20.0, 0.99),)), 20.0)
+    core.handle(Salient((said("yard", 30.0, 0.6),)), 30.0)
+    told = [one for at in range(100, 700, 10) for one in handed(core.handle(Tick(), float(at)))]
+    assert sources(told) & {"hall", "yard"} == {"hall"}
+
+
 def test_what_waits_for_room_survives_a_crash():
     core = attention()
     flood(core, 0.0, 20.0)
