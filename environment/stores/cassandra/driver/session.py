@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 from cassandra.cluster import Cluster, ResponseFuture
 from cassandra.cluster import Session as DriverSession
 from cassandra.query import UNSET_VALUE, BoundStatement, PreparedStatement, SimpleStatement, Statement
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, stop_before_delay
 
 from environment.circuit import Circuit
 from environment.errors import StoreUnavailable
@@ -275,18 +276,16 @@ class Session:
 
     async def _persist(self, send: Callable[[Callable[[], None]], Awaitable[T]], *, repeatable: bool) -> T:
         """Try, and where that failed and may be repeated, again after pauses drawn at random."""
-        last, longest = self._loop.time() + self.settings.deadline, self.settings.pause
-        left = self.settings.attempts - 1
-        while True:
-            try:
-                return await self._attempt(send)
-            except StoreUnavailable as error:
-                pause = self._rng.uniform(0.0, min(self.settings.longest_pause, longest))
-                late = not left or self._loop.time() + pause >= last
-                if late or not _worth_repeating(error, repeatable=repeatable):
-                    raise
-            await asyncio.sleep(pause)
-            left, longest = left - 1, longest * 2.0
+        return await AsyncRetrying(
+            retry=retry_if_exception(lambda error: _worth_repeating(error, repeatable=repeatable)),
+            stop=stop_after_attempt(self.settings.attempts) | stop_before_delay(self.settings.deadline),
+            wait=self._pause,
+            reraise=True,
+        )(self._attempt, send)
+
+    def _pause(self, state: RetryCallState) -> float:
+        longest = min(self.settings.longest_pause, self.settings.pause * 2.0 ** (state.attempt_number - 1))
+        return self._rng.uniform(0.0, longest)
 
     async def _attempt(self, send: Callable[[Callable[[], None]], Awaitable[T]]) -> T:
         """Send once, when it is this request's turn and the circuit lets it through."""
