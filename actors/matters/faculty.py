@@ -20,7 +20,7 @@ async def _build(context: BuildContext) -> Core:
         context.note(
             Note("matters_not_read", "warning", {"count": len(unread), "reason": "written by another version"})
         )
-    model = context.section(SubstrateSettings).kind != "extractive"
+    model = context.section(SubstrateSettings).has_model
     return MattersCore(context.name, context.dim, matters, loops, context.section(MattersSettings), model=model)
 
 

@@ -149,6 +149,11 @@ class SubstrateSettings(Section):
     embedder: EmbedderSettings = EmbedderSettings()
     """What turns texts into vectors."""
 
+    @property
+    def has_model(self) -> bool:
+        """Whether a model finds words, and not the rule alone."""
+        return self.kind != "extractive"
+
     @model_validator(mode="after")
     def _names_a_model(self) -> SubstrateSettings:
         if self.kind == "openai" and not self.fast.name:

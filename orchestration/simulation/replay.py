@@ -65,7 +65,7 @@ class Replay:
         self._embedder = Prefetched(build_embedder(self._settings.substrate, lambda: self.world.now))
         episodes = EpisodeFollower(self._stores, self._settings.view.episodes, self._settings.perception.interlocutors)
         thinking = build_substrate(self._settings.substrate, lambda: self.world.now)
-        model = self._settings.substrate.kind != "extractive"
+        model = self._settings.substrate.has_model
         substrate = AnsweringSubstrate(thinking, episodes, lambda: self.world.now, model=model, patience=None)
         self.world = World(
             self._stores,

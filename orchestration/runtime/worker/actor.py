@@ -141,9 +141,7 @@ async def live(orders: ActorOrders, restarts: int, configured: SettingsUpdate | 
     if any(plan.faculty.answers for plan in orders.plans):
         kept = index_file(settings, run.data_dir)
         episodes = EpisodeFollower(stores, settings.view.episodes, settings.perception.interlocutors, kept=kept)
-        substrate = AnsweringSubstrate(
-            substrate, episodes, run.clock.now, model=settings.substrate.kind != "extractive"
-        )
+        substrate = AnsweringSubstrate(substrate, episodes, run.clock.now, model=settings.substrate.has_model)
         keeping = asyncio.create_task(episodes.keep(_CATCH_UP), name="episodes")
     overdue = Overdue(settings.runtime.supervision.stuck_after)
     recorder = begin(settings.telemetry.tracing, settings.mind.name, name)
