@@ -178,13 +178,13 @@ class AttentionCore(Inward):
             return [Count("muted_total")]
         contest = self._drowned if self._loudness.drowns(origin_of(new.trace)) else self._all
         held, now = contest.held, new.at
-        if held is not None and new.value <= held.value:
-            held.beat(new)
-            contest.beaten(new)
-            return []
         if held is not None:
-            new.beat(held)
-            contest.beaten(held)
+            high, low = (held, new) if new.value <= held.value else (new, held)
+            high.beat(low)
+            if self._judge.listens(self._settings):
+                contest.beaten(low)
+            if high is held:
+                return []
         contest.held = new
         if self._breaks_in(new):
             return self._decide(contest, now)

@@ -27,7 +27,7 @@ async def _build(context: BuildContext) -> Core:
     goals = list(await context.embedder.embed(context.mind_goals)) if context.mind_goals else []
     mutes = StandingMutes(tuple((await MARKS.all_of(context.stores.collections)).values()))
     pursued = {one.text: one.weight for one in (await GOALS.all_of(context.stores.collections)).values() if one.held}
-    model = context.section(SubstrateSettings).kind != "extractive"
+    model = context.section(SubstrateSettings).has_model
     judge = Judge(context.name, context.mind_goals, settings, mutes, model=model)
     return AttentionCore(
         context.name, context.dim, pace, ceiling, context.peers, goals, settings, mutes, pursued, judge

@@ -80,11 +80,15 @@ class Judge:
         if self._model:
             self._told.append(thought)
 
+    def listens(self, settings: AttentionSettings) -> bool:
+        """Whether a model is asked at all."""
+        return self._model and settings.judge > 0
+
     def ask(self, contest: Contest, passing: float, settings: AttentionSettings, now: Instant) -> list[Effect]:
         """Take the best of a moment out of their contest until they are judged, where that could change who passes."""
         few = contest.few
         held, bound = contest.held, settings.judge
-        if not (self._model and bound) or held is None or held.judged or contest.pace.spent:
+        if not self.listens(settings) or held is None or held.judged or contest.pace.spent:
             return []
 
         def passes(one: Held, shift: float) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from actors.attention.contest import origin_of
 from actors.attention.settings import AttentionSettings
-from actors.attention.taste import SAID, Taste, template_of
+from actors.attention.taste import Taste, opinions, template_of
 from actors.effects import Effect
 from actors.events import Marked, Muted
 from environment.marks import FeedbackMark, MuteScope, mutes
@@ -31,8 +31,7 @@ class StandingMutes:
         self._sources = mutes(marks, MuteScope.SOURCE)
         self._templates = mutes(marks, MuteScope.TEMPLATE)
         self._taste = Taste(marks)
-        told = sorted((m for m in marks if m.kind in SAID and not m.undone), key=lambda mark: (mark.at, mark.id))
-        self.said = {trace: SAID[mark.kind] for mark in told for trace in mark.traces}
+        self.said = {trace: wanted for mark, wanted in opinions(marks) for trace in mark.traces}
         """By trace: 1 where somebody found useful what rests on it, 0 where not."""
 
     def take(self, event: Marked | Muted) -> list[Effect]:

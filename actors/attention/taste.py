@@ -12,8 +12,7 @@ from actors.perception.wording import read, template
 from environment.marks import FeedbackMark, MarkKind
 from environment.messages import Thought
 
-SAID = {MarkKind.USEFUL: 1.0, MarkKind.NOT_USEFUL: 0.0, MarkKind.WRONG: 0.0}
-"""Whether it was wanted."""
+_SAID = {MarkKind.USEFUL: 1.0, MarkKind.NOT_USEFUL: 0.0, MarkKind.WRONG: 0.0}
 _ALL = "all"
 _PRIOR, _OPEN = 1 / 1.2**2, 0.1
 """Precision of the prior of a weight, and of what all have in common."""
@@ -33,17 +32,25 @@ def _features(source: str, text: str, subjects: Sequence[str]) -> dict[str, floa
     return found | {f"subject {subject}": 1 / math.sqrt(len(few)) for subject in few}
 
 
+def opinions(marks: Iterable[FeedbackMark]) -> list[tuple[FeedbackMark, float]]:
+    """What people found useful, 1, or not, 0, in the order in which they said so."""
+    said = (mark for mark in marks if mark.kind in _SAID and not mark.undone)
+    return [(mark, _SAID[mark.kind]) for mark in sorted(said, key=lambda mark: (mark.at, mark.id))]
+
+
 class Taste:
     """The same marks say the same, whenever they were read."""
 
     def __init__(self, marks: Iterable[FeedbackMark] = ()) -> None:
-        said = sorted((m for m in marks if m.kind in SAID and not m.undone), key=lambda mark: (mark.at, mark.id))
+        said = opinions(marks)
         self._weights: dict[str, float] = {}
         precisions: dict[str, float] = {}
-        inputs = [{_ALL: 1.0} | _features(m.sources[0] if m.sources else "", m.text, read(m.text).terms) for m in said]
-        for mark, features in zip(said, inputs, strict=True):
+        inputs = [
+            {_ALL: 1.0} | _features(m.sources[0] if m.sources else "", m.text, read(m.text).terms) for m, _ in said
+        ]
+        for (_, wanted), features in zip(said, inputs, strict=True):
             expected = 1 / (1 + math.exp(-self._opinion(features)))
-            wrong = SAID[mark.kind] - expected
+            wrong = wanted - expected
             for name, x in features.items():
                 before = precisions.get(name, _OPEN if name == _ALL else _PRIOR)
                 precisions[name] = before + expected * (1 - expected) * x * x
