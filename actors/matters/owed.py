@@ -48,11 +48,11 @@ class Owed:
     def __init__(self, loops: Mapping[str, OpenLoop], settings: MattersSettings) -> None:
         self.configure(settings)
         self._loops: dict[str, OpenLoop] = {}
-        self._named: defaultdict[str, dict[str, None]] = defaultdict(
-            dict
-        )  # a line is held against those it may concern
+        self._named: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        """By term: a line is held against those alone that it may concern."""
         self._asking: dict[str, Thought] = {}
-        self._asked_at: list[tuple[Instant, str]] = []  # the same in the order of time
+        self._asked_at: list[tuple[Instant, str]] = []
+        """The same in the order of time."""
         self._replies = FadingCounts(_PLACES)
         for loop in loops.values():
             if loop.open:

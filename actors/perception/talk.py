@@ -68,13 +68,10 @@ class Talk:
         """Count what a source said; how much of a talker it is by then, 0..1."""
         new, every = self._sources.get(source, (0.0, 0.0))
         new, every = new + lines * fresh, every + lines
-        fade = 0.5 if every > _MEMORY else 1.0
-        self._sources[source] = (new * fade, every * fade)
+        self._sources[source] = _faded(new, every)
         low, high = _FRESH
         talker = min(1.0, max(0.0, ((new + _DOUBT) / (every + _DOUBT) - low) / (high - low)))
-        talk, heard = self._share[0] + talker, self._share[1] + 1.0
-        fade = 0.5 if heard > _MEMORY else 1.0
-        self._share = talk * fade, heard * fade
+        self._share = _faded(self._share[0] + talker, self._share[1] + 1.0)
         return talker
 
     def weigh(self, talker: float, said: Remark, odds: float) -> float:
@@ -104,6 +101,12 @@ class Talk:
         for rank, values in zip((*self._ranks, self._standing), saved.ranks, strict=True):
             rank.load(values)
         self._lines, self._share = saved.lines, saved.share
+
+
+def _faded(some: float, every: float) -> tuple[float, float]:
+    """Some lines and all, half of both where all are more than are remembered."""
+    fade = 0.5 if every > _MEMORY else 1.0
+    return some * fade, every * fade
 
 
 class SavedTalk(msgspec.Struct):

@@ -90,9 +90,8 @@ class TextInterpreter:
         for series in self._folding.silences(now):
             sample = clean(series.sample, 120)
             rhythm = series.rhythm
-            text = (
-                f"{clean(series.source, 80)} went silent: no more “{sample}”, which came every {span(rhythm.interval)}"
-            )
+            source = clean(series.source, 80)
+            text = f"{source} went silent: no more “{sample}”, which came every {span(rhythm.interval)}"
             found.append(
                 Percept(
                     text=text,

@@ -44,18 +44,16 @@ def remove(
 
 def listing(at: Server, json: Json = False) -> None:
     """List the packs of a mind: version, sections, facts that rest on them, and whether they were added."""
-    shown = lambda one: f"{_shown(one)}, {one.facts} facts, {'added' if one.added else 'of knowledge.packs'}"  # noqa: E731
-    tell(
-        ask(at, lambda mind: mind.every("PackService/ListPacks", KnownPack)),
-        pb.Pack,
-        shown,
-        json=json,
-        nothing="there are no packs",
-    )
+    found = ask(at, lambda mind: mind.every("PackService/ListPacks", KnownPack))
+    tell(found, pb.Pack, _listed, json=json, nothing="there are no packs")
 
 
 def _shown(one: KnownPack | pb.Pack) -> str:
     return safe(f"{one.name}  version {one.version}, {one.sections} sections")
+
+
+def _listed(one: KnownPack) -> str:
+    return f"{_shown(one)}, {one.facts} facts, {'added' if one.added else 'of knowledge.packs'}"
 
 
 pack = Group("Innate knowledge of a mind that lives.", {"add": add, "list": listing, "remove": remove})
